@@ -1,0 +1,45 @@
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+CONFIG ?= configs/breast_cancer.yaml
+ROOMS := cli configs datasets experiments methods
+
+$(VENV)/.installed: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "mmc needs Python 3.11 or newer; set PYTHON=/path/to/python"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	@touch $@
+
+.PHONY: run test lint bench reproduce-tables check-tables lock clean help
+
+run: $(VENV)/.installed  ## set up, then run one experiment (CONFIG=configs/breast_cancer.yaml)
+	$(BIN)/mmc run $(CONFIG)
+
+test: lint  ## set up, then lint, check types and run all tests
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.installed  ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	@mkdir -p build/types/mmc && cd build/types/mmc && ln -sfn $(foreach d,$(ROOMS),../../../$d) .
+	MYPYPATH=build/types $(BIN)/mypy $(addprefix -p mmc.,$(ROOMS))
+
+bench: $(VENV)/.installed  ## speed, as ratios to what a user would pick instead
+	$(BIN)/python -m benchmarks
+
+reproduce-tables: $(VENV)/.installed  ## every table of every paper
+	$(BIN)/mmc run --all
+
+check-tables: $(VENV)/.installed  ## run every table anew and compare with the committed results
+	$(BIN)/mmc check --all
+
+lock: $(VENV)/.installed  ## pin every dependency anew
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --extra dev -o requirements.lock pyproject.toml
+
+clean:  ## remove the virtual environment, caches and the store of records
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache results/store.sqlite*
+
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20

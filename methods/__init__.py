@@ -1,0 +1,198 @@
+"""The classifiers of the five papers, each a scikit-learn estimator.
+
+This module is only the catalogue: nothing heavy is imported until a class is asked for, so that a command that
+only has to know the names answers at once.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+_ROOT = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Method:
+    """A catalogue entry: where a method's class is, and which solvers can serve it (the default first)."""
+
+    key: str
+    name: str
+    module: str
+    paper: str
+    summary: str
+    solvers: dict[str, str]
+    optimises: str = ""
+
+    def load(self) -> type:
+        """Import and return the estimator class."""
+        return getattr(import_module(f"mmc.methods.{self.module}"), self.name)
+
+    def parameters(self) -> tuple[str, ...]:
+        """Return the names of the constructor's parameters, read from the source: nothing is imported."""
+        return _parameters(self.module, self.name)
+
+
+_NATH, _HUANG, _GU = "Nath & Bhattacharyya", "Huang et al.", "Gu & Guo"
+_POTHIN, _PENDSE, _CLASSIC = "Pothin & Richard", "Pendse", "classical"
+
+CATALOGUE: dict[str, Method] = {
+    method.key: method
+    for method in (
+        Method(
+            "error-rate",
+            "ErrorRateClassifier",
+            "error_rate",
+            _NATH,
+            "largest margin under a bound on each class's error",
+            {"secular": "secular", "socp": "margin_socp", "ellipsoid": "ellipsoid"},
+        ),
+        Method(
+            "mpm",
+            "MPM",
+            "minimax",
+            _HUANG,
+            "smallest worst-case error, the same for both classes",
+            {"frontier": "frontier", "least-squares": "least_squares", "socp": "minimax_socp"},
+            "d_w^s / d_b^c",
+        ),
+        Method(
+            "bmpm",
+            "BMPM",
+            "minimax",
+            _HUANG,
+            "smallest worst-case error of one class under a bound for the other",
+            {
+                "frontier": "frontier",
+                "fractional": "fractional",
+                "gradient-projection": "gradient_projection",
+                "socp": "minimax_socp",
+            },
+        ),
+        Method(
+            "mmrm",
+            "MMRM",
+            "mmrm",
+            _GU,
+            "largest ratio of the margin to the spread within the classes",
+            {"lp": "lp", "column-generation": "column_generation"},
+            "d_w^m / d_b^m",
+        ),
+        Method(
+            "rmm",
+            "RMM",
+            "banded",
+            _GU,
+            "SVM whose decision values also stay below B",
+            {"qp": "banded_qp"},
+            "d_w^d / d_b^m",
+        ),
+        Method(
+            "m4",
+            "M4",
+            "m4",
+            _GU,
+            "largest margin measured in standard deviations of each class",
+            {"sequential-socp": "sequential_socp"},
+            "d_w^s / d_b^m",
+        ),
+        Method(
+            "lda", "LDA", "lda", _CLASSIC, "Fisher's linear discriminant", {"closed-form": "lda"}, "d_w^v / d_b^c"
+        ),
+        Method(
+            "svm",
+            "SVM",
+            "svm",
+            _CLASSIC,
+            "soft-margin SVM with a cost for each class",
+            {"libsvm": "libsvm"},
+            "d_w^n / d_b^m",
+        ),
+        Method(
+            "hmem",
+            "HMEM",
+            "knowledge",
+            _POTHIN,
+            "largest margin to ellipsoids, all on their side",
+            {"alternating": "alternating", "socp": "knowledge_socp"},
+        ),
+        Method(
+            "smem",
+            "SMEM",
+            "knowledge",
+            _POTHIN,
+            "largest margin to ellipsoids, with slack",
+            {"alternating": "alternating", "socp": "knowledge_socp"},
+        ),
+        Method(
+            "tsvc",
+            "TSVC",
+            "knowledge",
+            _POTHIN,
+            "SVM on the least critical point of every ellipsoid",
+            {"alternating": "alternating"},
+        ),
+        Method(
+            "sc-svm", "SCSVM", "knowledge", _POTHIN, "SVM on the centres of a set covering", {"libsvm": "libsvm"}
+        ),
+        Method(
+            "bsvm",
+            "BSVM",
+            "banded",
+            _PENDSE,
+            "SVM whose decision values are kept in a band",
+            {"libsvm": "banded_libsvm", "qp": "banded_qp"},
+        ),
+    )
+}
+
+_SHARED = {
+    "Solution": "solution",
+    "FitError": "solution",
+    "InfeasibleProblem": "solution",
+    "NotConverged": "solution",
+    "BinaryMethod": "base",
+}
+__all__ = ["CATALOGUE", "Method", "nearest", *_SHARED, *sorted(m.name for m in CATALOGUE.values())]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SHARED:
+        return getattr(import_module(f"mmc.methods.{_SHARED[name]}"), name)
+    for method in CATALOGUE.values():
+        if method.name == name:
+            return method.load()
+    raise AttributeError(f"module 'mmc.methods' has no attribute {name!r}")
+
+
+def entry_of(cls: type) -> Method:
+    """Return the catalogue entry of a method's class, or of the class that it extends."""
+    names = {method.name: method for method in CATALOGUE.values()}
+    for base in cls.__mro__:
+        if base.__name__ in names:
+            return names[base.__name__]
+    raise LookupError(f"{cls.__name__} is not in the catalogue of methods")
+
+
+def nearest(word: str, words: Iterable[str]) -> str:
+    """Return a hint for a misspelt word: the nearest valid one, or all of them."""
+    words = list(words)
+    close = get_close_matches(str(word), words, n=1, cutoff=0.6)
+    return f"did you mean {close[0]!r}?" if close else f"valid: {', '.join(sorted(words)) or 'none'}"
+
+
+@cache
+def _parameters(module: str, name: str) -> tuple[str, ...]:
+    tree = ast.parse((_ROOT / f"{module}.py").read_text("utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            for item in node.body:
+                if isinstance(item, ast.FunctionDef) and item.name == "__init__":
+                    return tuple(a.arg for a in (*item.args.args[1:], *item.args.kwonlyargs))
+    raise LookupError(f"{module}.{name} has no __init__ of its own")

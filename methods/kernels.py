@@ -1,0 +1,57 @@
+"""Gram matrices. ``gamma`` is scikit-learn's: k(x, z) = exp(-gamma ‖x - z‖²) for "rbf"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Kernel = str | Callable[[Array, Array], Array]
+KERNELS = ("linear", "rbf", "poly")
+
+
+@dataclass(frozen=True)
+class KernelSpec:
+    """A kernel with its parameters: hashable, so that Gram matrices can be shared between fits."""
+
+    kernel: Kernel
+    gamma: float | None = None
+    degree: int = 3
+    coef0: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.kernel in ("rbf", "poly") and self.gamma is None:
+            raise ValueError(
+                f"kernel {self.kernel!r} needs gamma, its width: "
+                + ("k = exp(-gamma |x-z|^2)" if self.kernel == "rbf" else "k = (gamma x'z + coef0)^degree")
+            )
+
+    def __call__(self, X: Array, Z: Array) -> Array:
+        """Return the matrix k(x_i, z_j)."""
+        if callable(self.kernel):
+            K = np.asarray(self.kernel(X, Z), dtype=np.float64)
+            if K.shape != (len(X), len(Z)):
+                raise ValueError(f"the kernel returned shape {K.shape}, expected {(len(X), len(Z))}")
+            return K
+        K = X @ Z.T
+        if self.kernel == "linear":
+            return K
+        gamma: Any = self.gamma
+        if self.kernel == "poly":
+            K *= gamma
+            K += self.coef0
+            return K**self.degree
+        same = X is Z
+        xx = np.einsum("ij,ij->i", X, X)
+        zz = xx if same else np.einsum("ij,ij->i", Z, Z)
+        K *= 2 * gamma
+        K -= gamma * xx[:, None]
+        K -= gamma * zz
+        np.minimum(K, 0, out=K)
+        if same:
+            np.fill_diagonal(K, 0.0)
+        return np.exp(K, out=K)

@@ -1,0 +1,51 @@
+"""What a fit leaves behind, and the two ways in which it can fail."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Solution:
+    """How a fit ended. ``gap`` is relative and computed from a primal and a dual point: never a solver's claim."""
+
+    status: str
+    objective: float
+    gap: float
+    iterations: int
+    seconds: float
+    solver: str
+    version: str
+
+
+class FitError(ValueError):
+    """A problem that did not become a classifier; ``status`` is the word that records and tables show."""
+
+    status = "failed"
+
+
+class InfeasibleProblem(FitError):
+    """No classifier satisfies the constraints. ``distance`` says how far from feasible; 0 is the edge."""
+
+    status = "infeasible"
+
+    def __init__(self, message: str, distance: float = float("nan")):
+        super().__init__(message, distance)
+        self.distance = distance
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class NotConverged(FitError):
+    """A solver stopped short of its tolerance. ``residual`` is what it had reached."""
+
+    status = "not-converged"
+
+    def __init__(self, message: str, iterations: int = 0, residual: float = float("nan")):
+        super().__init__(message, iterations, residual)
+        self.iterations = iterations
+        self.residual = residual
+
+    def __str__(self) -> str:
+        return str(self.args[0])

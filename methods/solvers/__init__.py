@@ -1,0 +1,1 @@
+"""The solvers: one module, one algorithm, one public function ``solve(problem, *, …)``."""

@@ -1,0 +1,78 @@
+"""The contract of DESIGN that every method of the catalogue keeps."""
+
+from pathlib import Path
+
+import mmc.methods
+import numpy as np
+import pytest
+from mmc.methods import CATALOGUE, Solution
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+PRESENT = [m for m in CATALOGUE.values() if (Path(mmc.methods.__file__).parent / f"{m.module}.py").exists()]
+
+
+def variants(solvers="default"):
+    """Every method with every kernel it takes; with ``solvers="all"`` also with each other solver, linear."""
+    for entry in PRESENT:
+        cls = entry.load()
+        kernels = (
+            {"kernel": "linear"},
+            {"kernel": "rbf", "gamma": 0.3},
+            {"kernel": "poly", "gamma": 0.3, "degree": 2},
+        )
+        for params in kernels if "kernel" in entry.parameters() else ({},):
+            yield cls(**params)
+        if solvers == "all":
+            yield from (cls(solver=solver) for solver in list(entry.solvers)[1:])
+
+
+def expected_failures(estimator):
+    return getattr(estimator, "_expected_failed_checks", dict)()
+
+
+@parametrize_with_checks(list(variants()), expected_failed_checks=expected_failures)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", list(variants("all")), ids=str)
+def test_fitted_attributes(estimator):
+    X, y = make_classification(90, 4, class_sep=2.5, random_state=3)
+    labels = np.array(["a", "b"])[y]
+    model = clone(estimator).fit(X, labels)
+    assert isinstance(model.solution_, Solution)
+    assert model.solution_.solver == model.solver
+    assert model.solution_.seconds > 0
+    assert model.solution_.version
+    assert model.solution_.gap < 1e-3
+    assert list(model.classes_) == ["a", "b"]
+    assert np.array_equal(model.predict(X) == "b", model.decision_function(X) > 0)
+    assert np.mean(model.predict(X) == labels) > 0.8
+    if getattr(model, "kernel", "linear") == "linear" and hasattr(model, "coef_"):
+        np.testing.assert_allclose(X @ model.coef_[0] + model.intercept_[0], model.decision_function(X))
+    else:
+        assert model.dual_coef_.shape == (1, len(model.support_))
+
+
+@pytest.mark.parametrize("estimator", list(variants()), ids=str)
+def test_the_positive_class_can_be_the_smaller_label(estimator):
+    """Naming the other class positive mirrors a symmetric problem: same data, labels swapped."""
+    X, y = make_classification(90, 4, class_sep=2.5, random_state=3)
+    first = clone(estimator).fit(X, y)
+    second = clone(estimator).set_params(pos_label=0).fit(X, 1 - y)
+    np.testing.assert_allclose(first.decision_function(X), -second.decision_function(X), rtol=1e-4, atol=1e-5)
+    if hasattr(first, "worst_case_error_"):
+        np.testing.assert_allclose(first.worst_case_error_, second.worst_case_error_[::-1], rtol=1e-5)
+
+
+@pytest.mark.parametrize("entry", PRESENT, ids=lambda e: e.key)
+def test_an_unknown_solver_or_option_is_refused_with_a_hint(entry):
+    X, y = make_classification(40, 4, class_sep=2.5, random_state=3)
+    default = next(iter(entry.solvers))
+    assert entry.load()().solver == default
+    with pytest.raises(ValueError, match=f"did you mean '{default}'"):
+        entry.load()(solver=default + "x").fit(X, y)
+    with pytest.raises(ValueError, match="has no option 'no_such_option'"):
+        entry.load()(solver_options={"no_such_option": 1}).fit(X, y)
