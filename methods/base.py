@@ -204,9 +204,9 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
         return Training(X, np.where(y == positive, 1.0, -1.0), extra=extra)
 
     def _adopt_labels(self, other: BinaryMethod) -> None:
-        self.n_features_in_, self.classes_, self._flip = other.n_features_in_, other.classes_, other._flip
-        if hasattr(other, "feature_names_in_"):
-            self.feature_names_in_ = other.feature_names_in_
+        for name in ("n_features_in_", "feature_names_in_", "classes_", "_flip"):
+            if hasattr(other, name):
+                setattr(self, name, getattr(other, name))
 
     def _fit_one(self, train: Training) -> Self:
         start = time.perf_counter()
