@@ -211,6 +211,8 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
     def _fit_one(self, train: Training) -> Self:
         start = time.perf_counter()
         fitted = self._fit(train)
+        for name in ("coef_", "dual_coef_", "support_", "support_vectors_"):  # of an earlier fit with another kernel
+            self.__dict__.pop(name, None)
         flip = self._flip
         self.intercept_ = np.array([flip * fitted.intercept])
         if fitted.coef is not None:
