@@ -1,1 +1,166 @@
-""""""
+"""The ``mmc`` command: parse, show progress, print. Heavy imports wait until a verb needs them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="mmc",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Classifiers that keep the error of each class under control, and their papers' tables, rerun.\n\n"
+    "Start with:  mmc run breast_cancer",
+)
+data_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The data sets: list, show, verify.")
+app.add_typer(data_app, name="data")
+
+Configs = Annotated[
+    list[str] | None, typer.Argument(metavar="CONFIG...", help="Paths of YAML files, or names of bundled configs.")
+]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, help="Worker processes. Default: all cores.")]
+Results = Annotated[
+    Path, typer.Option("--results", envvar="MMC_RESULTS_DIR", help="Folder for the tables and the store of records.")
+]
+DataDir = Annotated[
+    Path | None, typer.Option("--data-dir", envvar="MMC_DATA_DIR", help="Folder with the large data sets.")
+]
+All = Annotated[bool, typer.Option("--all", help="Every bundled config.")]
+_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def main() -> None:
+    """Run the command; show what the user must mend as one message, with exit code 2."""
+    from mmc.cli.shell import guarded
+
+    sys.exit(guarded(app))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"mmc {version('mmc')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def run(
+    configs: Configs = None,
+    everything: All = False,
+    jobs: Jobs = _CORES,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Fit everything anew, even where a record exists.")] = False,
+    results: Results = Path("results"),
+    data_dir: DataDir = None,
+) -> None:
+    """Run experiments and print their tables. A rerun does only what is missing.
+
+    Example:  mmc run configs/breast_cancer.yaml --jobs 2
+    """
+    from mmc.cli import verbs
+
+    verbs.run(configs, everything, jobs, fresh, results, data_dir)
+
+
+@app.command()
+def validate(configs: Configs = None, everything: All = False) -> None:
+    """Check configs without running anything: every problem with its file and line.
+
+    Example:  mmc validate my_study.yaml
+    """
+    from mmc.cli import verbs
+
+    verbs.validate(configs, everything)
+
+
+@app.command()
+def show(
+    configs: Configs = None, everything: All = False, results: Results = Path("results"), data_dir: DataDir = None
+) -> None:
+    """Print the tables again, from the store. Nothing is fitted.
+
+    Example:  mmc show breast_cancer
+    """
+    from mmc.cli import verbs
+
+    verbs.show(configs, everything, results, data_dir)
+
+
+@app.command()
+def check(
+    configs: Configs = None,
+    everything: All = False,
+    jobs: Jobs = _CORES,
+    update: Annotated[bool, typer.Option("--update", help="Accept what is measured now as the new reference.")] = False,
+    results: Results = Path("results"),
+    data_dir: DataDir = None,
+) -> None:
+    """Run anew and compare with the committed results; exit code 1 where a cell moved beyond its tolerance.
+
+    Example:  mmc check breast_cancer
+    """
+    from mmc.cli import verbs
+
+    raise typer.Exit(verbs.check(configs, everything, jobs, update, results, data_dir))
+
+
+@app.command("list")
+def list_(what: Annotated[str, typer.Argument(metavar="methods|solvers|datasets|configs")]) -> None:
+    """List what there is: methods, solvers, datasets or configs.
+
+    Example:  mmc list methods
+    """
+    from mmc.cli import catalogue
+
+    catalogue.show(what)
+
+
+@data_app.command("list")
+def data_list() -> None:
+    """List the data sets.
+
+    Example:  mmc data list
+    """
+    from mmc.cli import catalogue
+
+    catalogue.show("datasets")
+
+
+@data_app.command("show")
+def data_show(name: Annotated[str, typer.Argument(help="A data set of `mmc data list`.")]) -> None:
+    """Show where a data set comes from, its licence, its size and its classes.
+
+    Example:  mmc data show pima
+    """
+    from mmc.cli import catalogue
+
+    catalogue.show_dataset(name)
+
+
+@data_app.command("verify")
+def data_verify(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Default: all.")] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Load data sets and compare rows, classes and content with the registry.
+
+    Example:  mmc data verify
+    """
+    from mmc.cli import catalogue
+
+    raise typer.Exit(catalogue.verify(names, data_dir))

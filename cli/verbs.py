@@ -1,0 +1,100 @@
+"""The verbs that work on configs: run, validate, show, check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mmc.cli.progress import Display
+from mmc.cli.shell import console
+from mmc.experiments import render
+from mmc.experiments import run as runner
+from mmc.experiments.check import compare, read_reference, write_reference
+from mmc.experiments.config import Config, bundled, load
+from mmc.experiments.engine import engine
+from mmc.experiments.errors import ConfigError
+from mmc.experiments.store import Store
+from mmc.experiments.tables import Table
+
+
+def _configs(names: list[str] | None, everything: bool) -> list[Config]:
+    if everything:
+        names = [*bundled(), *(names or [])]
+    if not names:
+        raise ConfigError("name a config, such as breast_cancer, or use --all; `mmc list configs` shows them")
+    return [load(name) for name in dict.fromkeys(names)]
+
+
+@contextmanager
+def _store(results: Path) -> Iterator[Store]:
+    with Store(results / runner.STORE) as store:
+        yield store
+
+
+def run(
+    names: list[str] | None, everything: bool, jobs: int, fresh: bool, results: Path, data_dir: Path | None
+) -> None:
+    """Run configs one after the other; each table is printed and written as soon as it is there."""
+    configs = _configs(names, everything)
+    out = console()
+    with _store(results) as store:
+        for config in configs:
+            with Display() as watch:
+                directory = str(data_dir) if data_dir else None
+                table = runner.run(config, store, engine(jobs), fresh=fresh, data_dir=directory, watch=watch)
+            folder = results / config.name
+            runner.write(table, folder, store.provenance(config.name))
+            _print(table, out)
+            out.print(f"written to {folder}/: table.csv, table.md, table.tex, run.json\n", style="dim")
+
+
+def validate(names: list[str] | None, everything: bool) -> None:
+    """Check configs and say how much work each is."""
+    from mmc.experiments.plan import plan
+
+    for config in _configs(names, everything):
+        units = plan(config)
+        console().print(f"{config.file}: ok, {sum(len(u.trials) for u in units)} trials")
+
+
+def show(names: list[str] | None, everything: bool, results: Path, data_dir: Path | None) -> None:
+    """Print the tables from the store."""
+    configs = _configs(names, everything)
+    if not (results / runner.STORE).exists():
+        raise ConfigError(f"there is no store in {results}/ yet: `mmc run {configs[0].name}` makes it")
+    with _store(results) as store:
+        for config in configs:
+            _print(runner.show(config, store, str(data_dir) if data_dir else None), console())
+
+
+def check(
+    names: list[str] | None, everything: bool, jobs: int, update: bool, results: Path, data_dir: Path | None
+) -> int:
+    """Run configs anew and compare with their references; return 1 if any cell moved."""
+    out = console()
+    moved = 0
+    for config in _configs(names, everything):
+        reference = None if update else read_reference(results / config.name)
+        with Store(None) as store, Display() as watch:
+            table = runner.run(config, store, engine(jobs), data_dir=str(data_dir) if data_dir else None, watch=watch)
+        if reference is None:
+            write_reference(table, results / config.name)
+            out.print(f"{config.name}: reference written, {len(table.cells)} cells")
+            continue
+        changes = compare(table, reference)
+        moved += len(changes)
+        if not changes:
+            out.print(f"{config.name}: {len(table.cells)} cells, none moved")
+            continue
+        out.print(f"{config.name}: {len(changes)} of {len(table.cells)} cells moved", style="red bold")
+        for change in changes:
+            out.print(f"  {change}")
+    return 1 if moved else 0
+
+
+def _print(table: Table, out: object) -> None:
+    print_ = out.print  # type: ignore[attr-defined]
+    for part in render.terminal(table, out.width):  # type: ignore[attr-defined]
+        if part:
+            print_(part)

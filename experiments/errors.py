@@ -1,0 +1,19 @@
+"""Errors that are the user's to mend: each is shown as one message, never as a traceback."""
+
+from __future__ import annotations
+
+
+class UserError(Exception):
+    """What was wrong, where, and what to do."""
+
+
+class ConfigError(UserError):
+    """A config that cannot be run; one line per problem, each with file and line."""
+
+
+class StoreError(UserError):
+    """A results folder or a store that cannot be used."""
+
+
+class TrialError(UserError):
+    """A trial that failed for a reason in its input, not in its mathematics."""

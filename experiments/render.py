@@ -1,0 +1,244 @@
+"""How a table looks: in the terminal, and as CSV, Markdown and LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from mmc.experiments.tables import DIFFERS, INFEASIBLE, KNOWN, MATCH, NOT_RUN, Cell, Table
+
+SYMBOL = {MATCH: "✓", KNOWN: "≈", DIFFERS: "✗", NOT_RUN: "–", "": ""}
+_STYLE = {MATCH: "green", KNOWN: "yellow", DIFFERS: "red bold", NOT_RUN: "dim", "": ""}
+_LATEX = {MATCH: r"\checkmark", KNOWN: r"$\approx$", DIFFERS: r"$\neq$", NOT_RUN: "--", "": ""}
+
+
+def measured(cell: Cell, spread: str = " ± ") -> str:
+    """Return the measured number as text: mean and standard deviation, × where infeasible, with its counts."""
+    if cell.mean is None:
+        if cell.infeasible == cell.trials and cell.trials:
+            return INFEASIBLE
+        if cell.infeasible:
+            return f"{INFEASIBLE} {cell.infeasible}/{cell.trials}"
+        return "not converged" if cell.failed and cell.trials else "–"
+    text = f"{cell.mean:.{cell.decimals}f}"
+    if len(cell.by_repetition) > 1:
+        text += f"{spread}{cell.std:.{cell.decimals}f}"
+    if cell.infeasible:
+        text += f" ({INFEASIBLE} {cell.infeasible}/{cell.trials})"
+    return text + ("†" if cell.capped else "")
+
+
+def beside(cell: Cell) -> str:
+    """Return the reported number, the difference and the verdict as text."""
+    if cell.reported is None:
+        return ""
+    difference = "" if cell.difference is None else f" {cell.difference:+.{cell.decimals}f}"
+    return f"{cell.reported}{difference} {SYMBOL[cell.verdict]}"
+
+
+def grid_of(table: Table) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], dict[tuple[Any, Any], Cell]]:
+    """Return the row keys, the column keys (metric last) and the cells by (row, column), in the order of the cells."""
+    rows: dict[tuple[Any, ...], None] = {}
+    columns: dict[tuple[Any, ...], None] = {}
+    cells = {}
+    for cell in table.cells:
+        row = tuple(cell.keys.get(key, "") for key in table.rows)
+        column = (*(cell.keys.get(key, "") for key in table.columns), cell.metric)
+        rows[row] = columns[column] = None
+        cells[row, column] = cell
+    return list(rows), list(columns), cells
+
+
+def summary(table: Table) -> str:
+    """Return the verdicts in a sentence."""
+    counts = table.counts()
+    if not any(counts.values()):
+        return ""
+    text = f"{counts[MATCH]} of {sum(counts.values())} reported numbers match"
+    if counts[KNOWN]:
+        text += f", {counts[KNOWN]} deviate for a stated reason"
+    if counts[DIFFERS]:
+        text += f", {counts[DIFFERS]} differ"
+    if counts[NOT_RUN]:
+        text += f", {counts[NOT_RUN]} not run"
+    return text
+
+
+def notes(table: Table) -> Iterator[str]:
+    """Yield the footnotes that a reader of the table needs."""
+    if any(cell.reported for cell in table.cells):
+        yield (
+            f"Each cell: measured mean ± standard deviation over repetitions; below it the number reported in "
+            f"{table.source}, the difference and the verdict: "
+            "✓ within the 99 % prediction interval, ≈ known deviation, ✗ differs."
+        )
+    if any(cell.infeasible for cell in table.cells):
+        yield f"{INFEASIBLE}: infeasible (k/n: on k of n splits; the mean is over repetitions without any)."
+    capped = [cell for cell in table.cells if cell.capped]
+    if capped:
+        most = max(capped, key=lambda c: c.capped / c.trials)
+        yield f"†: the iteration was cut at its cap (on up to {most.capped} of {most.trials} splits), as the config asks."
+    for reason, see, count in _reasons(table):
+        yield f"≈ {count} cell{'s' if count > 1 else ''}: {reason}" + (f" (see {see})" if see else "")
+
+
+def _reasons(table: Table) -> list[tuple[str, str | None, int]]:
+    found: dict[tuple[str, str | None], int] = {}
+    for cell in table.cells:
+        if cell.verdict == KNOWN:
+            found[cell.reason, cell.see] = found.get((cell.reason, cell.see), 0) + 1
+    return [(reason, see, count) for (reason, see), count in found.items()]
+
+
+def terminal(table: Table, width: int) -> Iterator[Any]:
+    """Yield what rich prints: one wide table where it fits, else one per first column key."""
+    rows, columns, cells = grid_of(table)
+    wide = sum(len(table.label(key)) + 3 for key in table.rows) + 16 * len(columns)
+    groups = [columns] if wide <= width else _by_first(columns)
+    for group in groups:
+        yield _rich(table, rows, group, cells)
+    yield summary(table)
+    yield from notes(table)
+
+
+def _by_first(columns: Sequence[tuple[Any, ...]]) -> list[list[tuple[Any, ...]]]:
+    groups: dict[Any, list[tuple[Any, ...]]] = {}
+    for column in columns:
+        groups.setdefault(column[0], []).append(column)
+    return list(groups.values())
+
+
+def _rich(table: Table, rows: Any, columns: Any, cells: Any) -> Any:
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    out = RichTable(title=table.title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    for key in table.rows:
+        out.add_column(table.label(key), justify="left", no_wrap=True)
+    for column in columns:
+        heading = "\n".join(table.label(part) for part in column if part != "")
+        out.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        line: list[Any] = [table.label(part) for part in row]
+        for column in columns:
+            cell = cells.get((row, column))
+            text = Text()
+            if cell is not None:
+                text.append(measured(cell))
+                if cell.reported is not None:
+                    text.append("\n" + beside(cell), style=_STYLE[cell.verdict])
+            line.append(text)
+        out.add_row(*line)
+    return out
+
+
+CSV_FIELDS = [
+    "metric",
+    "mean",
+    "std",
+    "repetitions",
+    "trials",
+    "infeasible",
+    "failed",
+    "capped",
+    "reported",
+    "difference",
+    "verdict",
+    "reason",
+    "resolution",
+]
+
+
+def to_csv(table: Table) -> str:
+    """Return the table as CSV: one line per cell, with everything that is known about it."""
+    names = list(dict.fromkeys(["dataset", "method", *table.rows, *table.columns]))
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*names, "chosen", *CSV_FIELDS])
+    for cell in table.cells:
+        chosen = " ".join(f"{k}={v}" for k, v in cell.chosen.items())
+        mean = "" if cell.mean is None else f"{cell.mean:.6g}"
+        std = "" if cell.mean is None else f"{cell.std:.6g}"
+        difference = "" if cell.difference is None else f"{cell.difference:.6g}"
+        row = [mean, std, len(cell.by_repetition), cell.trials, cell.infeasible, cell.failed, cell.capped]
+        row += [cell.reported or "", difference, cell.verdict, cell.reason, f"{cell.resolution:.6g}"]
+        writer.writerow([*(cell.keys.get(n, "") for n in names), chosen, cell.metric, *row])
+    return out.getvalue()
+
+
+def to_markdown(table: Table) -> str:
+    """Return the table in the paper's layout as Markdown."""
+    rows, columns, cells = grid_of(table)
+    heads = [table.label(key) for key in table.rows]
+    heads += [" ".join(table.label(part) for part in column if part != "") for column in columns]
+    lines = [f"# {table.title}", "", _pipe(heads), _pipe(["---"] * len(table.rows) + ["---:"] * len(columns))]
+    for row in rows:
+        line = [table.label(part) for part in row]
+        for column in columns:
+            cell = cells.get((row, column))
+            line.append("" if cell is None else measured(cell) + (f" <br> {beside(cell)}" if cell.reported else ""))
+        lines.append(_pipe(line))
+    lines += ["", *([f"**{summary(table)}.**", ""] if summary(table) else [])]
+    lines += [f"- {note}" for note in notes(table)]
+    return "\n".join(lines) + "\n"
+
+
+def _pipe(parts: Sequence[str]) -> str:
+    return "| " + " | ".join(part.replace("|", r"\|") for part in parts) + " |"
+
+
+def to_latex(table: Table) -> str:
+    """Return the table in the paper's layout for LaTeX with booktabs: measured, and reported in brackets."""
+    rows, columns, cells = grid_of(table)
+    lines = [
+        "% needs \\usepackage{booktabs,amssymb}; compile with a Unicode engine or utf8 input",
+        rf"\begin{{tabular}}{{{'l' * len(table.rows)}{'r' * len(columns)}}}",
+        r"\toprule",
+    ]
+    for depth in range(len(table.columns)):
+        lines.append(_spanning(table, columns, depth))
+    heads = [_tex(table.label(key)) for key in table.rows] + [_tex(table.label(column[-1])) for column in columns]
+    lines += [" & ".join(heads) + r" \\", r"\midrule"]
+    for row in rows:
+        line = [_tex(table.label(part)) for part in row]
+        for column in columns:
+            cell = cells.get((row, column))
+            line.append("" if cell is None else _tex_cell(cell))
+        lines.append(" & ".join(line) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+
+
+def _spanning(table: Table, columns: Sequence[tuple[Any, ...]], depth: int) -> str:
+    parts = ["" for _ in table.rows]
+    start = 0
+    while start < len(columns):
+        stop = start
+        while stop < len(columns) and columns[stop][: depth + 1] == columns[start][: depth + 1]:
+            stop += 1
+        parts.append(rf"\multicolumn{{{stop - start}}}{{c}}{{{_tex(table.label(columns[start][depth]))}}}")
+        start = stop
+    return " & ".join(parts) + r" \\"
+
+
+def _tex_cell(cell: Cell) -> str:
+    text = _tex(measured(cell, spread=r" ± "))
+    if cell.reported is None:
+        return text
+    return rf"{text} ({_tex(cell.reported)}{_LATEX[cell.verdict]})"
+
+
+def _tex(text: str) -> str:
+    for plain, tex in (("\\", r"\textbackslash{}"), ("&", r"\&"), ("%", r"\%"), ("_", r"\_"), ("#", r"\#")):
+        text = text.replace(plain, tex)
+    for plain, tex in (
+        ("±", r"$\pm$"),
+        ("×", r"$\times$"),
+        ("†", r"$\dagger$"),
+        ("η₁", r"$\eta_1$"),
+        ("η₂", r"$\eta_2$"),
+    ):
+        text = text.replace(plain, tex)
+    return text.replace("−", "$-$")

@@ -1,0 +1,148 @@
+"""Run a config: plan it, fit what is missing, keep the records, write the tables."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import platform
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mmc.experiments import render
+from mmc.experiments.config import Config
+from mmc.experiments.engine import Engine
+from mmc.experiments.errors import ConfigError, StoreError
+from mmc.experiments.plan import Unit, plan
+from mmc.experiments.sources import version
+from mmc.experiments.store import Store
+from mmc.experiments.tables import Table, gather
+from mmc.experiments.trials import Record
+
+STORE = "store.sqlite"
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "clarabel", "ecos", "highspy", "joblib", "mmc")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a display is told: so many trials done of so many, and how they ended."""
+
+    config: str
+    done: int
+    total: int
+    statuses: Mapping[str, int]
+
+
+Watch = Callable[[Progress], None]
+
+
+def run(
+    config: Config,
+    store: Store,
+    engine: Engine,
+    *,
+    fresh: bool = False,
+    data_dir: str | None = None,
+    watch: Watch = lambda progress: None,
+) -> Table:
+    """Fit the trials that have no record yet (all of them if ``fresh``) and return the table."""
+    started = time.perf_counter()
+    units = plan(config, data_dir)
+    trials = {trial.key: trial for unit in units for trial in unit.trials}
+    records = {} if fresh else store.get(trials)
+    missing = [unit for unit in units if any(trial.key not in records for trial in unit.trials)]
+    statuses: dict[str, int] = {}
+    for record in records.values():
+        statuses[record.status] = statuses.get(record.status, 0) + 1
+    watch(Progress(config.name, len(records), len(trials), dict(statuses)))
+    if missing:
+        _check_parameters(config)
+        try:
+            for batch in engine(missing):
+                store.put(batch)
+                for record in batch:
+                    if record.key not in records:
+                        statuses[record.status] = statuses.get(record.status, 0) + 1
+                    records[record.key] = record
+                watch(Progress(config.name, len(records), len(trials), dict(statuses)))
+        finally:
+            store.commit()
+        seconds = time.perf_counter() - started
+        store.set_provenance(config.name, _provenance(config, units, records, len(missing), seconds))
+    return gather(config, units, records)
+
+
+def show(config: Config, store: Store, data_dir: str | None = None) -> Table:
+    """Return the table of a config from the store alone."""
+    units = plan(config, data_dir)
+    return gather(config, units, store.get(trial.key for unit in units for trial in unit.trials))
+
+
+def write(table: Table, folder: Path, provenance: Mapping[str, Any] | None) -> None:
+    """Write the table as CSV, Markdown and LaTeX, and the run's provenance, into a folder."""
+    files = {
+        "table.csv": render.to_csv(table),
+        "table.md": render.to_markdown(table),
+        "table.tex": render.to_latex(table),
+    }
+    if provenance is not None:
+        files["run.json"] = json.dumps(provenance, indent=2, ensure_ascii=False) + "\n"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            partial = folder / f".{name}.partial"
+            partial.write_text(text, "utf-8")
+            partial.replace(folder / name)
+    except OSError as error:
+        raise StoreError(f"cannot write to the results folder {folder}: {error.strerror}") from None
+
+
+def _check_parameters(config: Config) -> None:
+    """Refuse impossible parameter values before anything runs."""
+    from mmc.experiments.config import points
+    from mmc.methods import CATALOGUE
+
+    problems = []
+    for label, spec in config.experiment.methods.items():
+        grid = points(spec.tune.grid) if spec.tune else config.experiment.points_of(label)
+        for point in grid:
+            try:
+                CATALOGUE[spec.method].load()(**{**spec.params, **point})._validate_params()
+            except ValueError as error:
+                problems.append(f"{config.file}: {label}: {error}")
+    if problems:
+        raise ConfigError("\n".join(dict.fromkeys(problems)))
+
+
+def _provenance(
+    config: Config, units: list[Unit], records: Mapping[str, Record], fitted: int, seconds: float
+) -> dict[str, Any]:
+    statuses: dict[str, int] = {}
+    for record in records.values():
+        statuses[record.status] = statuses.get(record.status, 0) + 1
+    return {
+        "config": config.name,
+        "experiment": config.experiment.model_dump(mode="json", exclude_none=True),
+        "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "seconds": round(seconds, 2),
+        "fit_seconds": round(sum(r.values.get("seconds", 0.0) for r in records.values()), 2),
+        "units_fitted": fitted,
+        "trials": statuses,
+        "largest_gap": max((r.values["gap"] for r in records.values() if r.status == "solved"), default=None),
+        "data": {u.source.label: u.source.load().content_hash for u in units if u.split.repetition == 0},
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
+        "machine": {"system": platform.system(), "processor": platform.machine(), "cores": os.cpu_count()},
+        "commit": _commit(),
+    }
+
+
+def _commit() -> str | None:
+    try:
+        command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty", "--abbrev=12"]
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=5).stdout.strip() or None
+    except (OSError, subprocess.SubprocessError):
+        return None

@@ -1,0 +1,268 @@
+"""Tables: records gathered into the paper's layout, each measured number beside the reported one, with a verdict."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from mmc.experiments.config import Config, Deviation, Reported
+from mmc.experiments.errors import ConfigError
+from mmc.experiments.metrics import METRICS, metric
+from mmc.experiments.plan import Unit
+from mmc.experiments.trials import COUNTED, COUNTS, Record
+
+INFEASIBLE = "×"
+CONFIDENCE = 0.99
+MATCH, DIFFERS, KNOWN, NOT_RUN = "match", "differs", "known deviation", "not run"
+_RESERVED = ("metric", "value", "std")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of a table: the mean over complete repetitions, its spread, and what the paper printed."""
+
+    keys: Mapping[str, Any]
+    metric: str
+    by_repetition: tuple[float, ...] = ()
+    trials: int = 0
+    infeasible: int = 0
+    failed: int = 0
+    capped: int = 0
+    resolution: float = 0.0
+    reported: str | None = None
+    reported_std: str | None = None
+    verdict: str = ""
+    reason: str = ""
+    see: str | None = None
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def mean(self) -> float | None:
+        return float(np.mean(self.by_repetition)) if self.by_repetition else None
+
+    @cached_property
+    def std(self) -> float:
+        return float(np.std(self.by_repetition, ddof=1)) if len(self.by_repetition) > 1 else 0.0
+
+    @property
+    def standard_error(self) -> float:
+        return self.std / math.sqrt(len(self.by_repetition)) if self.by_repetition else 0.0
+
+    @property
+    def difference(self) -> float | None:
+        if self.mean is None or self.reported in (None, INFEASIBLE):
+            return None
+        return self.mean - float(str(self.reported))
+
+    @property
+    def decimals(self) -> int:
+        """How many digits to show: those of the paper, or what the spread makes meaningful."""
+        if self.reported not in (None, INFEASIBLE):
+            return len(str(self.reported).partition(".")[2])
+        return 2
+
+
+@dataclass(frozen=True)
+class Table:
+    """All cells of a config, with the keys that lay them out."""
+
+    name: str
+    title: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    metrics: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    labels: Mapping[str, str]
+    source: str = ""
+
+    def counts(self) -> dict[str, int]:
+        """Return how many reported numbers have which verdict."""
+        counts = {MATCH: 0, KNOWN: 0, DIFFERS: 0, NOT_RUN: 0}
+        for cell in self.cells:
+            if cell.reported is not None:
+                counts[cell.verdict] += 1
+        return counts
+
+    def label(self, word: Any) -> str:
+        """Return how a key, a value or a metric is written."""
+        return self.labels.get(str(word), _LABELS.get(str(word), str(word)))
+
+
+_LABELS = {
+    "eta_pos": "η₁",
+    "eta_neg": "η₂",
+    "error_pos": "+ve err %",
+    "error_neg": "−ve err %",
+    "error": "err %",
+    "accuracy": "acc %",
+    "accuracy_pos": "+ve acc %",
+    "accuracy_neg": "−ve acc %",
+    "bound_pos": "+ve bound %",
+    "bound_neg": "−ve bound %",
+}
+
+
+def gather(config: Config, units: Sequence[Unit], records: Mapping[str, Record]) -> Table:
+    """Make the table of a config from its records; trials without a record are not run yet."""
+    experiment = config.experiment
+    groups: dict[tuple[str, str, int], dict[int, list[Record | None]]] = defaultdict(lambda: defaultdict(list))
+    for unit in units:
+        for index, trial in enumerate(unit.trials):
+            groups[unit.source.label, unit.label, index][unit.split.repetition].append(records.get(trial.key))
+    cells: list[Cell] = []
+    for dataset in experiment.datasets:
+        for label, spec in experiment.methods.items():
+            grid = experiment.points_of(label)
+            base = {**spec.params, "dataset": dataset, "method": label}
+            options = [groups[dataset, label, index] for index in range(len(grid))]
+            if spec.best is None:
+                for point, repetitions in zip(grid, options, strict=True):
+                    for name in experiment.table.metrics:
+                        cells.append(_cell({**base, **point}, name, repetitions, experiment.costs))
+            else:
+                chosen = _best(spec.best, options, experiment.costs)
+                for name in experiment.table.metrics:
+                    cell = _cell(base, name, options[chosen], experiment.costs)
+                    cells.append(replace(cell, chosen=grid[chosen]))
+    if experiment.reported:
+        cells = compare(cells, experiment.reported, list(experiment.datasets), config.file.parent)
+    return Table(
+        config.name,
+        experiment.title,
+        tuple(experiment.table.rows),
+        tuple(experiment.table.columns),
+        tuple(experiment.table.metrics),
+        tuple(cells),
+        experiment.table.labels,
+        experiment.reported.source if experiment.reported else "",
+    )
+
+
+def _pool(name: str, folds: Iterable[Record | None], costs: Mapping[str, Any]) -> float | None:
+    """Return a metric of one repetition: of the counts over all folds, or the mean of a recorded value."""
+    values = [fold.values for fold in folds if fold is not None and fold.status in COUNTED]
+    if len(values) != len(list(folds)):
+        return None
+    if name in METRICS:
+        return metric(name, {count: sum(v[count] for v in values) for count in COUNTS}, costs)
+    if any(name not in v for v in values):
+        return None
+    return float(np.mean([v[name] for v in values]))
+
+
+def _cell(
+    keys: Mapping[str, Any], name: str, repetitions: Mapping[int, list[Record | None]], costs: Mapping[str, Any]
+) -> Cell:
+    records = [record for folds in repetitions.values() for record in folds]
+    statuses = [record.status if record else NOT_RUN for record in records]
+    complete = [value for folds in repetitions.values() if (value := _pool(name, folds, costs)) is not None]
+    first = next((r.values for r in records if r and "n_pos" in r.values), None)
+    resolution = 0.0
+    if first and name in METRICS:
+        folds = len(next(iter(repetitions.values())))
+        n = folds * {"pos": first["n_pos"], "neg": first["n_neg"]}.get(name[-3:], first["n_pos"] + first["n_neg"])
+        resolution = (100 / n if name != "risk" else max(costs.values())) / max(len(complete), 1)
+    return Cell(
+        keys,
+        name,
+        tuple(complete),
+        trials=len(records),
+        infeasible=statuses.count("infeasible"),
+        failed=sum(s not in (*COUNTED, "infeasible") for s in statuses),
+        capped=statuses.count("iteration-cap"),
+        resolution=resolution,
+    )
+
+
+def _best(name: str, options: Sequence[Mapping[int, list[Record | None]]], costs: Mapping[str, Any]) -> int:
+    """Return the grid point with the best cross-validated number: the optimistic reading, as the papers did it."""
+    sign = -1 if name.startswith("accuracy") else 1
+    scores = []
+    for repetitions in options:
+        values = [_pool(name, folds, costs) for folds in repetitions.values()]
+        scores.append(
+            math.inf if not values or None in values else sign * float(np.mean(np.array(values, dtype=float)))
+        )
+    return int(np.argmin(scores))
+
+
+def read_reported(path: Path, where: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return the published numbers that belong to a table."""
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+    except OSError as error:
+        raise ConfigError(f"the reported numbers {path} cannot be read: {error.strerror}") from None
+    return [row for row in rows if _matches(where, row)]
+
+
+def compare(cells: list[Cell], reported: Reported, datasets: Sequence[str], folder: Path) -> list[Cell]:
+    """Put each reported number beside its cell and judge it; a number without a cell is listed as not run."""
+    rows = read_reported(folder / "reported" / reported.file, reported.where)
+    rows = [row for row in rows if "dataset" not in row or row["dataset"] in datasets]
+    used: set[int] = set()
+    out = []
+    for cell in cells:
+        for index, row in enumerate(rows):
+            keys = {k: v for k, v in row.items() if k not in _RESERVED and v != ""}
+            if index not in used and row["metric"] == cell.metric and _matches(keys, cell.keys):
+                used.add(index)
+                cell = replace(cell, reported=row["value"], reported_std=row.get("std") or None)
+                cell = _judged(cell, reported.repetitions, reported.deviations)
+                break
+        out.append(cell)
+    for index, row in enumerate(rows):
+        if index not in used:
+            keys = {k: v for k, v in row.items() if k not in _RESERVED}
+            out.append(Cell(keys, row["metric"], reported=row["value"], verdict=NOT_RUN))
+    return out
+
+
+def _judged(cell: Cell, repetitions: int, deviations: Sequence[Deviation]) -> Cell:
+    verdict = judge(cell, repetitions)
+    if verdict == DIFFERS:
+        for deviation in deviations:
+            if _matches(deviation.where, {**cell.keys, "metric": cell.metric}):
+                return replace(cell, verdict=KNOWN, reason=deviation.reason, see=deviation.see)
+    return replace(cell, verdict=verdict)
+
+
+def judge(cell: Cell, repetitions: int) -> str:
+    """Would the paper's protocol, with as many repetitions as the paper made, plausibly have printed its number?"""
+    if cell.trials == 0 or cell.failed == cell.trials:
+        return NOT_RUN
+    if cell.reported == INFEASIBLE:
+        return MATCH if cell.infeasible == cell.trials else DIFFERS
+    if cell.mean is None:
+        return DIFFERS
+    return MATCH if abs(cell.difference or 0.0) <= half_width(cell, repetitions) else DIFFERS
+
+
+def half_width(cell: Cell, repetitions: int) -> float:
+    """Return half the width of the prediction interval for the printed number, its rounding included."""
+    from scipy.special import stdtrit
+
+    n = len(cell.by_repetition)
+    quantile = float(stdtrit(n - 1, 0.5 + CONFIDENCE / 2)) if n > 1 else 0.0
+    rounding = 0.5 * 10.0**-cell.decimals
+    return quantile * cell.std * math.sqrt(1 / repetitions + 1 / max(n, 1)) + rounding
+
+
+def _matches(wanted: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
+    return all(key in given and _same(value, given[key]) for key, value in wanted.items())
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, list):
+        return any(_same(x, b) for x in a)
+    try:
+        return math.isclose(float(a), float(b), rel_tol=1e-9)
+    except (TypeError, ValueError):
+        return str(a) == str(b)

@@ -1,0 +1,129 @@
+"""One unit of work: scale, fit a whole grid, count the errors of each class."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from mmc.experiments.errors import TrialError
+from mmc.experiments.metrics import score
+from mmc.experiments.plan import Unit
+from mmc.experiments.splits import kfold
+from mmc.methods import CATALOGUE
+from numpy.typing import NDArray
+
+Values = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a trial leaves behind: status, per-class counts, certificate, times, and the method's own scalars."""
+
+    key: str
+    status: str
+    values: Values = field(default_factory=dict)
+
+
+def run_unit(unit: Unit) -> list[Record]:
+    """Fit every trial of a unit; raise TrialError where a trial's input, not its mathematics, is at fault."""
+    data = unit.source.load()
+    positive = data.y == (data.positive if data.positive is not None else np.unique(data.y)[-1])
+    y = np.where(positive, 1, -1)
+    X_train, X_test = scaled(unit.scale, data.X[unit.split.train], data.X[unit.split.test])
+    y_train, y_test = y[unit.split.train], y[unit.split.test]
+    try:
+        estimator = CATALOGUE[unit.method].load()(**unit.params)
+        if unit.tune is None:
+            grid = [trial.point for trial in unit.trials]
+            steps = estimator.fit_path(X_train, y_train, grid, X_test)
+            return [Record(trial.key, *outcome(step, y_test)) for trial, step in zip(unit.trials, steps, strict=True)]
+        return [_tuned(unit, estimator, X_train, y_train, X_test, y_test)]
+    except ValueError as error:
+        where = (
+            f"{unit.label} on {unit.source.label}, repetition {unit.split.repetition + 1}, fold {unit.split.fold + 1}"
+        )
+        raise TrialError(f"{where}: {error}") from error
+
+
+def _tuned(unit: Unit, estimator: Any, X: Any, y: Any, X_test: Any, y_test: Any) -> Record:
+    """Search the grid by cross-validation inside the training part, refit the best point, and test it outside."""
+    start = time.perf_counter()
+    assert unit.tune is not None
+    grid = unit.tune["points"]
+    totals = [Values() for _ in grid]
+    for repetition in range(unit.tune["repetitions"]):
+        rng = np.random.default_rng([unit.tune_seed, repetition])
+        for test in kfold(y > 0, unit.tune["folds"], rng):
+            train = np.setdiff1d(np.arange(len(y)), test, assume_unique=True)
+            for total, step in zip(totals, estimator.fit_path(X[train], y[train], grid, X[test]), strict=True):
+                status, values = outcome(step, y[test])
+                total["failed"] = total.get("failed", 0) + (status not in COUNTED)
+                for name in COUNTS:
+                    total[name] = total.get(name, 0) + values.get(name, 0)
+    scores = [math.inf if t["failed"] else score(unit.tune["metric"], t, unit.costs or {}) for t in totals]
+    # The first of equals: grids are written from the most to the least cautious value.
+    best = int(np.argmin(scores))
+    if math.isinf(scores[best]):
+        return Record(
+            unit.trials[0].key, "infeasible", {"message": "no grid point could be fitted on every inner fold"}
+        )
+    (step,) = estimator.fit_path(X, y, [grid[best]], X_test)
+    status, values = outcome(step, y_test)
+    values |= {"chosen": grid[best], "inner_score": scores[best], "seconds": time.perf_counter() - start}
+    return Record(unit.trials[0].key, status, values)
+
+
+COUNTS = ("n_pos", "n_neg", "wrong_pos", "wrong_neg")
+COUNTED = ("solved", "iteration-cap")
+
+
+def outcome(step: Any, y_test: NDArray[Any]) -> tuple[str, Values]:
+    """Return status and values of one step of a path."""
+    if step.error is not None:
+        values: Values = {"seconds": step.seconds, "message": str(step.error)}
+        for name in ("distance", "residual"):
+            if math.isfinite(getattr(step.error, name, math.nan)):
+                values[name] = float(getattr(step.error, name))
+        return step.error.status, values
+    model = step.estimator
+    said = step.decision > 0
+    positive = y_test > 0
+    values = {
+        "seconds": step.seconds,
+        "n_pos": int(np.sum(positive)),
+        "n_neg": int(np.sum(~positive)),
+        "wrong_pos": int(np.sum(~said[positive])),
+        "wrong_neg": int(np.sum(said[~positive])),
+        "objective": model.solution_.objective,
+        "gap": model.solution_.gap,
+        "iterations": model.solution_.iterations,
+    }
+    if hasattr(model, "worst_case_error_"):
+        values["bound_neg"], values["bound_pos"] = (float(100 * (1 - e)) for e in model.worst_case_error_)
+    values |= dict(_scalars(model))
+    return model.solution_.status, values
+
+
+def _scalars(model: Any) -> Iterator[tuple[str, float]]:
+    """The fitted attributes that are single numbers: a method's own facts, such as its margin ratio."""
+    for name, value in vars(model).items():
+        if name.endswith("_") and name != "n_features_in_" and isinstance(value, (int, float, np.number)):
+            yield name.removesuffix("_"), float(value)
+
+
+def scaled(kind: str, train: NDArray[Any], test: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Scale both parts with what the training part alone says; a constant feature stays where it is."""
+    if kind == "none":
+        return train, test
+    if kind == "standard":
+        shift, width = train.mean(axis=0), train.std(axis=0)
+    else:
+        shift = train.min(axis=0)
+        width = train.max(axis=0) - shift
+    constant = width <= 10 * np.finfo(float).eps * np.abs(train).max(axis=0)
+    width = np.where(constant, 1.0, width)
+    return (train - shift) / width, (test - shift) / width
