@@ -102,6 +102,19 @@ def show(
 
 
 @app.command()
+def plot(
+    configs: Configs = None, everything: All = False, results: Results = Path("results"), data_dir: DataDir = None
+) -> None:
+    """Draw the figures again, from the store. Nothing is fitted anew.
+
+    Example:  mmc plot nath_table2
+    """
+    from mmc.cli import verbs
+
+    verbs.plot(configs, everything, results, data_dir)
+
+
+@app.command()
 def check(
     configs: Configs = None,
     everything: All = False,

@@ -88,7 +88,7 @@ def show_dataset(name: str) -> None:
     if entry.content_hash:
         out.print(f"{'content:':13} sha256 {entry.content_hash}")
     for option, meaning in (entry.options or {}).items():
-        out.print(f"{'option:':13} {option}: {meaning}")
+        out.print(f"{'option:':13} {option} ({meaning.default}): {meaning.meaning}", soft_wrap=True)
 
 
 def verify(names: list[str] | None, data_dir: Path | None) -> int:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from mmc.cli.progress import Display
 from mmc.cli.shell import console
@@ -26,27 +26,21 @@ def _configs(names: list[str] | None, everything: bool) -> list[Config]:
     return [load(name) for name in dict.fromkeys(names)]
 
 
-@contextmanager
-def _store(results: Path) -> Iterator[Store]:
-    with Store(results / runner.STORE) as store:
-        yield store
-
-
 def run(
     names: list[str] | None, everything: bool, jobs: int, fresh: bool, results: Path, data_dir: Path | None
 ) -> None:
     """Run configs one after the other; each table is printed and written as soon as it is there."""
     configs = _configs(names, everything)
     out = console()
-    with _store(results) as store:
+    with Store(results / runner.STORE) as store:
         for config in configs:
             with Display() as watch:
                 directory = str(data_dir) if data_dir else None
-                table = runner.run(config, store, engine(jobs), fresh=fresh, data_dir=directory, watch=watch)
+                outcome = runner.run(config, store, engine(jobs), fresh=fresh, data_dir=directory, watch=watch)
             folder = results / config.name
-            runner.write(table, folder, store.provenance(config.name))
-            _print(table, out)
-            out.print(f"written to {folder}/: table.csv, table.md, table.tex, run.json\n", style="dim")
+            files = outcome.write(folder, store.provenance(config.name))
+            _print(outcome.table, out)
+            out.print(f"written to {folder}/: {', '.join(files)}\n", style="dim")
 
 
 def validate(names: list[str] | None, everything: bool) -> None:
@@ -60,12 +54,30 @@ def validate(names: list[str] | None, everything: bool) -> None:
 
 def show(names: list[str] | None, everything: bool, results: Path, data_dir: Path | None) -> None:
     """Print the tables from the store."""
+    for outcome in _recalled(names, everything, results, data_dir):
+        _print(outcome.table, console())
+
+
+def plot(names: list[str] | None, everything: bool, results: Path, data_dir: Path | None) -> None:
+    """Draw the figures again from the store."""
+    for outcome in _recalled(names, everything, results, data_dir):
+        folder = results / outcome.config.name
+        for name in outcome.draw(folder) or ["(this config has no figures)"]:
+            console().print(f"{folder}/{name}" if "." in name else f"{outcome.config.name}: {name}")
+
+
+def _recalled(
+    names: list[str] | None, everything: bool, results: Path, data_dir: Path | None
+) -> Iterator[runner.Outcome]:
     configs = _configs(names, everything)
     if not (results / runner.STORE).exists():
         raise ConfigError(f"there is no store in {results}/ yet: `mmc run {configs[0].name}` makes it")
-    with _store(results) as store:
+    with Store(results / runner.STORE) as store:
         for config in configs:
-            _print(runner.show(config, store, str(data_dir) if data_dir else None), console())
+            outcome = runner.recall(config, store, str(data_dir) if data_dir else None)
+            if not outcome.records:
+                raise ConfigError(f"the store has no records of {config.name} yet: `mmc run {config.name}` makes them")
+            yield outcome
 
 
 def check(
@@ -77,7 +89,8 @@ def check(
     for config in _configs(names, everything):
         reference = None if update else read_reference(results / config.name)
         with Store(None) as store, Display() as watch:
-            table = runner.run(config, store, engine(jobs), data_dir=str(data_dir) if data_dir else None, watch=watch)
+            directory = str(data_dir) if data_dir else None
+            table = runner.run(config, store, engine(jobs), data_dir=directory, watch=watch).table
         if reference is None:
             write_reference(table, results / config.name)
             out.print(f"{config.name}: reference written, {len(table.cells)} cells")
@@ -93,8 +106,7 @@ def check(
     return 1 if moved else 0
 
 
-def _print(table: Table, out: object) -> None:
-    print_ = out.print  # type: ignore[attr-defined]
-    for part in render.terminal(table, out.width):  # type: ignore[attr-defined]
+def _print(table: Table, out: Any) -> None:
+    for part in render.terminal(table, out.width):
         if part:
-            print_(part)
+            out.print(part)

@@ -10,11 +10,17 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 
 import numpy as np
 from mmc.experiments.errors import ConfigError
+from mmc.experiments.metrics import METRICS
 from mmc.experiments.yaml_lines import KeyPath, line_of, read
 from mmc.methods import CATALOGUE, nearest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 Params = dict[str, Any]
+
+FIGURES = {
+    "plane": "a metric over the plane of two error rates, the infeasible region hatched",
+    "boundaries": "two-dimensional data with the decision boundaries of the methods",
+}
 
 
 class Model(BaseModel):
@@ -74,7 +80,7 @@ Split = Annotated[KFold | Partitions | Fixed, Field(discriminator="kind")]
 
 
 class Axis(Model):
-    """Evenly (``linspace``) or geometrically (``logspace``, both ends as values) spaced values: [first, last, count]."""
+    """Values from first to last, evenly (``linspace``) or geometrically (``logspace``): [first, last, count]."""
 
     linspace: tuple[float, float, int] | None = None
     logspace: tuple[float, float, int] | None = None
@@ -111,7 +117,12 @@ class Tune(Model):
 
 
 class MethodSpec(Model):
-    """A labelled method. Keys besides these are the method's own parameters."""
+    """A labelled method. Keys besides these are the method's own parameters.
+
+    ``grid`` reports every point, or with ``best`` only the one whose cross-validated metric is best (optimistic, as
+    papers do it); ``tune`` searches a grid inside each training part (nested). ``beside`` shows the reported number
+    of another method beside this one, without a verdict.
+    """
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -119,6 +130,7 @@ class MethodSpec(Model):
     grid: GridSpec | None = None
     tune: Tune | None = None
     best: str | None = None
+    beside: str | None = None
 
     @property
     def params(self) -> Params:
@@ -152,6 +164,25 @@ class TableSpec(Model):
     labels: dict[str, str] = {}
 
 
+class Costs(Model):
+    """What an error of each class costs, for the risk."""
+
+    pos: float = Field(1.0, ge=0)
+    neg: float = Field(1.0, ge=0)
+
+
+class FigureSpec(Model):
+    """A figure: its kind, and that kind's own options."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    kind: str
+
+    @property
+    def options(self) -> Params:
+        return dict(self.model_extra or {})
+
+
 class Experiment(Model):
     """A whole config."""
 
@@ -161,12 +192,13 @@ class Experiment(Model):
     seed: int = Field(0, ge=0)
     datasets: dict[str, DataSpec | None] = Field(min_length=1)
     scale: Literal["none", "standard", "minmax"] = "standard"
-    split: Split = KFold()
+    split: Split = KFold(folds=3, repetitions=1)
     methods: dict[str, MethodSpec] = Field(min_length=1)
     grid: GridSpec | None = None
-    costs: dict[Literal["pos", "neg"], float] = {"pos": 1.0, "neg": 1.0}
+    costs: Costs = Costs(pos=1.0, neg=1.0)
     table: TableSpec = TableSpec()
     reported: Reported | None = None
+    figures: dict[str, FigureSpec] = {}
 
     @field_validator("datasets")
     @classmethod
@@ -225,8 +257,8 @@ def load(name: str | Path) -> Config:
         problems = list(_semantic(experiment))
         if not problems:
             return Config(name=path.stem, file=path, experiment=experiment)
-    problems = sorted({(line_of(where, lines), text) for where, text in problems})
-    raise ConfigError("\n".join(f"{path}:{line}: {text}" for line, text in problems))
+    placed = sorted({(line_of(where, lines), text) for where, text in problems})
+    raise ConfigError("\n".join(f"{path}:{line}: {text}" for line, text in placed))
 
 
 def _semantic(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
@@ -238,9 +270,9 @@ def _semantic(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
         where: KeyPath = ("datasets", label)
         if data.file is None and data.name not in REGISTRY:
             yield where, f"unknown data set {data.name!r}: {nearest(str(data.name), REGISTRY)}"
-        if data.file is not None and data.target is None and (data.format or "") not in ("libsvm", "svmlight", "svm"):
-            if not str(data.file).endswith((".svm", ".libsvm", ".svmlight")):
-                yield where, f"{label}: a file needs 'target', the name of the column with the classes"
+        suffix = (data.format or str(data.file).removesuffix(".gz")).rpartition(".")[2]
+        if data.file is not None and data.target is None and suffix not in ("libsvm", "svmlight", "svm"):
+            yield where, f"{label}: a file needs 'target', the name of the column with the classes"
         if experiment.split.redraw and (data.file or REGISTRY[str(data.name)].kind != "generated"):
             yield ("split", "redraw"), f"redraw: {label} is not a generated set, it cannot be drawn anew"
     names: set[str] = set()
@@ -252,6 +284,11 @@ def _semantic(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
         entry = CATALOGUE[spec.method]
         if spec.tune and spec.grid is not None:
             yield (*where, "tune"), f"{label}: give a grid to search inside 'tune', or a 'grid' to report, not both"
+        if spec.beside is not None and spec.beside not in experiment.methods:
+            yield (*where, "beside"), f"{label}: beside {spec.beside!r}: {nearest(spec.beside, experiment.methods)}"
+        for key, name in (("best", spec.best), ("metric", spec.tune.metric if spec.tune else None)):
+            if name is not None and name not in METRICS:
+                yield (*where, key), f"{label}: no metric {name!r}: {nearest(name, METRICS)}"
         grid = points(spec.tune.grid) if spec.tune else experiment.points_of(label)
         sources = [(where, spec.params)]
         own = (
@@ -282,6 +319,13 @@ def _semantic(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
             if point.get("kernel") in ("rbf", "poly") and point.get("gamma") is None and point is not spec.params:
                 yield where, f"{label}: kernel {point['kernel']!r} needs 'gamma', its width"
                 break
+    for label, figure in experiment.figures.items():
+        if figure.kind not in FIGURES:
+            yield ("figures", label, "kind"), f"no figure of kind {figure.kind!r}: {nearest(figure.kind, FIGURES)}"
+        for option, words in (("method", experiment.methods), ("metric", {*METRICS, *experiment.table.metrics})):
+            given = figure.options.get(option)
+            if given is not None and given not in words:
+                yield ("figures", label, option), f"{option} {given!r}: {nearest(str(given), words)}"
     keys = {"dataset", "method"} | names
     for part in ("rows", "columns"):
         for index, key in enumerate(getattr(experiment.table, part)):

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from mmc.experiments.trials import Record, run_unit
 
-
-class Engine(Protocol):
-    """Anything that runs units."""
-
-    def __call__(self, units: Sequence[Any]) -> Iterator[list[Record]]: ...
+Engine = Callable[[Sequence[Any]], Iterator[list[Record]]]
 
 
 def engine(jobs: int) -> Engine:
@@ -26,7 +22,7 @@ def _here(units: Sequence[Any]) -> Iterator[list[Record]]:
         yield from map(run_unit, units)
 
 
-def _loky(jobs: int) -> Callable[[Sequence[Any]], Iterator[list[Record]]]:
+def _loky(jobs: int) -> Engine:
     def run(units: Sequence[Any]) -> Iterator[list[Record]]:
         from joblib import Parallel, delayed, parallel_config
 

@@ -144,7 +144,7 @@ def _unit(config: Config, label: str, source: Source, data: datasets.DataSet, sp
         tune_seed = int(
             seed_of(experiment.seed, source.label, "tune", split.repetition, split.fold).generate_state(1)[0]
         )
-    costs = dict(experiment.costs) if tune and tune["metric"] == "risk" else None
+    costs = experiment.costs.model_dump() if tune and tune["metric"] == "risk" else None
     shared = {
         "data": data.content_hash,
         "positive": data.positive,

@@ -18,7 +18,7 @@ def measured(cell: Cell, spread: str = " ± ") -> str:
     """Return the measured number as text: mean and standard deviation, × where infeasible, with its counts."""
     if cell.mean is None:
         if cell.infeasible == cell.trials and cell.trials:
-            return INFEASIBLE
+            return INFEASIBLE + ("" if cell.distance is None else f" {100 * cell.distance:+.0f}%")
         if cell.infeasible:
             return f"{INFEASIBLE} {cell.infeasible}/{cell.trials}"
         return "not converged" if cell.failed and cell.trials else "–"
@@ -75,11 +75,14 @@ def notes(table: Table) -> Iterator[str]:
             "✓ within the 99 % prediction interval, ≈ known deviation, ✗ differs."
         )
     if any(cell.infeasible for cell in table.cells):
-        yield f"{INFEASIBLE}: infeasible (k/n: on k of n splits; the mean is over repetitions without any)."
+        yield (
+            f"{INFEASIBLE}: infeasible, with how much more was asked than the data allow "
+            "(k/n: on k of n splits; the mean is over repetitions without any)."
+        )
     capped = [cell for cell in table.cells if cell.capped]
     if capped:
         most = max(capped, key=lambda c: c.capped / c.trials)
-        yield f"†: the iteration was cut at its cap (on up to {most.capped} of {most.trials} splits), as the config asks."
+        yield f"†: the iteration was cut at its cap (on up to {most.capped} of {most.trials} splits), as configured."
     for reason, see, count in _reasons(table):
         yield f"≈ {count} cell{'s' if count > 1 else ''}: {reason}" + (f" (see {see})" if see else "")
 
@@ -148,6 +151,7 @@ CSV_FIELDS = [
     "difference",
     "verdict",
     "reason",
+    "distance",
     "resolution",
 ]
 
@@ -164,7 +168,8 @@ def to_csv(table: Table) -> str:
         std = "" if cell.mean is None else f"{cell.std:.6g}"
         difference = "" if cell.difference is None else f"{cell.difference:.6g}"
         row = [mean, std, len(cell.by_repetition), cell.trials, cell.infeasible, cell.failed, cell.capped]
-        row += [cell.reported or "", difference, cell.verdict, cell.reason, f"{cell.resolution:.6g}"]
+        distance = "" if cell.distance is None else f"{cell.distance:.6g}"
+        row += [cell.reported or "", difference, cell.verdict, cell.reason, distance, f"{cell.resolution:.6g}"]
         writer.writerow([*(cell.keys.get(n, "") for n in names), chosen, cell.metric, *row])
     return out.getvalue()
 

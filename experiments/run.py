@@ -10,6 +10,7 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,32 @@ class Progress:
 Watch = Callable[[Progress], None]
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """A finished run: the table, and what its figures are drawn from."""
+
+    config: Config
+    units: list[Unit]
+    records: Mapping[str, Record]
+
+    @cached_property
+    def table(self) -> Table:
+        return gather(self.config, self.units, self.records)
+
+    def write(self, folder: Path, provenance: Mapping[str, Any] | None) -> list[str]:
+        """Write the table as CSV, Markdown and LaTeX, the figures, and the run's provenance; return the names."""
+        return [*_write_table(self.table, folder, provenance), *self.draw(folder)]
+
+    def draw(self, folder: Path) -> list[str]:
+        """Write the figures as SVG and PNG; return their names."""
+        if not self.config.experiment.figures:
+            return []
+        from mmc.experiments.figures import draw_all, save
+
+        drawn = draw_all(self.config, self.units, self.records, self.table)
+        return [path.name for name, figure in drawn for path in save(name, figure, folder)]
+
+
 def run(
     config: Config,
     store: Store,
@@ -48,8 +75,8 @@ def run(
     fresh: bool = False,
     data_dir: str | None = None,
     watch: Watch = lambda progress: None,
-) -> Table:
-    """Fit the trials that have no record yet (all of them if ``fresh``) and return the table."""
+) -> Outcome:
+    """Fit the trials that have no record yet (all of them if ``fresh``)."""
     started = time.perf_counter()
     units = plan(config, data_dir)
     trials = {trial.key: trial for unit in units for trial in unit.trials}
@@ -73,17 +100,16 @@ def run(
             store.commit()
         seconds = time.perf_counter() - started
         store.set_provenance(config.name, _provenance(config, units, records, len(missing), seconds))
-    return gather(config, units, records)
+    return Outcome(config, units, records)
 
 
-def show(config: Config, store: Store, data_dir: str | None = None) -> Table:
-    """Return the table of a config from the store alone."""
+def recall(config: Config, store: Store, data_dir: str | None = None) -> Outcome:
+    """Return what the store has of a config; nothing is fitted."""
     units = plan(config, data_dir)
-    return gather(config, units, store.get(trial.key for unit in units for trial in unit.trials))
+    return Outcome(config, units, store.get(trial.key for unit in units for trial in unit.trials))
 
 
-def write(table: Table, folder: Path, provenance: Mapping[str, Any] | None) -> None:
-    """Write the table as CSV, Markdown and LaTeX, and the run's provenance, into a folder."""
+def _write_table(table: Table, folder: Path, provenance: Mapping[str, Any] | None) -> list[str]:
     files = {
         "table.csv": render.to_csv(table),
         "table.md": render.to_markdown(table),
@@ -99,6 +125,7 @@ def write(table: Table, folder: Path, provenance: Mapping[str, Any] | None) -> N
             partial.replace(folder / name)
     except OSError as error:
         raise StoreError(f"cannot write to the results folder {folder}: {error.strerror}") from None
+    return list(files)
 
 
 def _check_parameters(config: Config) -> None:

@@ -61,7 +61,7 @@ class Store:
             return StoreError(
                 f"{self.path} is in use by another run; wait for it, or give another folder with --results"
             )
-        if "readonly" in text or "unable to open" in text or "disk" in text:
+        if any(word in text for word in ("readonly", "unable to open", "disk I/O", "disk is full")):
             return StoreError(f"cannot write to the store {self.path}: {text}")
         return StoreError(
             f"{self.path} is damaged ({text}). Nothing was changed. Move the file away and run again: "

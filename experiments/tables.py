@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ class Cell:
     reason: str = ""
     see: str | None = None
     chosen: Mapping[str, Any] = field(default_factory=dict)
+    distance: float | None = None
 
     @cached_property
     def mean(self) -> float | None:
@@ -86,7 +88,7 @@ class Table:
         """Return how many reported numbers have which verdict."""
         counts = {MATCH: 0, KNOWN: 0, DIFFERS: 0, NOT_RUN: 0}
         for cell in self.cells:
-            if cell.reported is not None:
+            if cell.verdict:
                 counts[cell.verdict] += 1
         return counts
 
@@ -112,6 +114,7 @@ _LABELS = {
 def gather(config: Config, units: Sequence[Unit], records: Mapping[str, Record]) -> Table:
     """Make the table of a config from its records; trials without a record are not run yet."""
     experiment = config.experiment
+    costs = experiment.costs.model_dump()
     groups: dict[tuple[str, str, int], dict[int, list[Record | None]]] = defaultdict(lambda: defaultdict(list))
     for unit in units:
         for index, trial in enumerate(unit.trials):
@@ -125,14 +128,15 @@ def gather(config: Config, units: Sequence[Unit], records: Mapping[str, Record])
             if spec.best is None:
                 for point, repetitions in zip(grid, options, strict=True):
                     for name in experiment.table.metrics:
-                        cells.append(_cell({**base, **point}, name, repetitions, experiment.costs))
+                        cells.append(_cell({**base, **point}, name, repetitions, costs))
             else:
-                chosen = _best(spec.best, options, experiment.costs)
+                chosen = _best(spec.best, options, costs)
                 for name in experiment.table.metrics:
-                    cell = _cell(base, name, options[chosen], experiment.costs)
+                    cell = _cell(base, name, options[chosen], costs)
                     cells.append(replace(cell, chosen=grid[chosen]))
     if experiment.reported:
-        cells = compare(cells, experiment.reported, list(experiment.datasets), config.file.parent)
+        beside = {label: spec.beside for label, spec in experiment.methods.items() if spec.beside}
+        cells = compare(cells, experiment.reported, list(experiment.datasets), config.file.parent, beside)
     return Table(
         config.name,
         experiment.title,
@@ -145,7 +149,7 @@ def gather(config: Config, units: Sequence[Unit], records: Mapping[str, Record])
     )
 
 
-def _pool(name: str, folds: Iterable[Record | None], costs: Mapping[str, Any]) -> float | None:
+def pooled(name: str, folds: Iterable[Record | None], costs: Mapping[str, Any]) -> float | None:
     """Return a metric of one repetition: of the counts over all folds, or the mean of a recorded value."""
     values = [fold.values for fold in folds if fold is not None and fold.status in COUNTED]
     if len(values) != len(list(folds)):
@@ -162,8 +166,9 @@ def _cell(
 ) -> Cell:
     records = [record for folds in repetitions.values() for record in folds]
     statuses = [record.status if record else NOT_RUN for record in records]
-    complete = [value for folds in repetitions.values() if (value := _pool(name, folds, costs)) is not None]
+    complete = [value for folds in repetitions.values() if (value := pooled(name, folds, costs)) is not None]
     first = next((r.values for r in records if r and "n_pos" in r.values), None)
+    distances = [r.values["distance"] for r in records if r and r.status == "infeasible" and "distance" in r.values]
     resolution = 0.0
     if first and name in METRICS:
         folds = len(next(iter(repetitions.values())))
@@ -178,6 +183,7 @@ def _cell(
         failed=sum(s not in (*COUNTED, "infeasible") for s in statuses),
         capped=statuses.count("iteration-cap"),
         resolution=resolution,
+        distance=float(np.mean(distances)) if distances else None,
     )
 
 
@@ -186,7 +192,7 @@ def _best(name: str, options: Sequence[Mapping[int, list[Record | None]]], costs
     sign = -1 if name.startswith("accuracy") else 1
     scores = []
     for repetitions in options:
-        values = [_pool(name, folds, costs) for folds in repetitions.values()]
+        values = [pooled(name, folds, costs) for folds in repetitions.values()]
         scores.append(
             math.inf if not values or None in values else sign * float(np.mean(np.array(values, dtype=float)))
         )
@@ -203,19 +209,31 @@ def read_reported(path: Path, where: Mapping[str, Any]) -> list[dict[str, str]]:
     return [row for row in rows if _matches(where, row)]
 
 
-def compare(cells: list[Cell], reported: Reported, datasets: Sequence[str], folder: Path) -> list[Cell]:
-    """Put each reported number beside its cell and judge it; a number without a cell is listed as not run."""
+def compare(
+    cells: list[Cell],
+    reported: Reported,
+    datasets: Sequence[str],
+    folder: Path,
+    beside: Mapping[str, str] = MappingProxyType({}),
+) -> list[Cell]:
+    """Put each reported number beside its cell and judge it; a number without a cell is listed as not run.
+
+    ``beside`` names methods that show the number of another one without being judged: other readings of the paper.
+    """
     rows = read_reported(folder / "reported" / reported.file, reported.where)
     rows = [row for row in rows if "dataset" not in row or row["dataset"] in datasets]
     used: set[int] = set()
     out = []
     for cell in cells:
+        method = cell.keys.get("method")
+        wanted = {**cell.keys, "method": beside.get(str(method), method)}
         for index, row in enumerate(rows):
             keys = {k: v for k, v in row.items() if k not in _RESERVED and v != ""}
-            if index not in used and row["metric"] == cell.metric and _matches(keys, cell.keys):
-                used.add(index)
+            if row["metric"] == cell.metric and _matches(keys, wanted):
                 cell = replace(cell, reported=row["value"], reported_std=row.get("std") or None)
-                cell = _judged(cell, reported.repetitions, reported.deviations)
+                if method not in beside:
+                    used.add(index)
+                    cell = _judged(cell, reported.repetitions, reported.deviations)
                 break
         out.append(cell)
     for index, row in enumerate(rows):

@@ -1,0 +1,63 @@
+"""Figures: files beside the tables, drawn from the records. One module per kind, each with one function ``draw``."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from mmc.experiments.config import Config
+from mmc.experiments.errors import StoreError
+from mmc.experiments.plan import Unit
+from mmc.experiments.tables import Table
+from mmc.experiments.trials import Record
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What a figure may use: the config, its units and records, the table, and the figure's own options."""
+
+    config: Config
+    units: Sequence[Unit]
+    records: Mapping[str, Record]
+    table: Table
+    options: Mapping[str, Any]
+
+
+def draw_all(
+    config: Config, units: Sequence[Unit], records: Mapping[str, Record], table: Table
+) -> Iterator[tuple[str, Any]]:
+    """Yield (name, matplotlib figure) for every figure of a config."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    for name, spec in config.experiment.figures.items():
+        drawing = Drawing(config, units, records, table, spec.options)
+        for suffix, figure in import_module(f"mmc.experiments.figures.{spec.kind}").draw(drawing):
+            yield (f"{name}_{suffix}" if suffix else name), figure
+
+
+def save(name: str, figure: Any, folder: Path) -> list[Path]:
+    """Write a figure as SVG and PNG, the same bytes for the same picture, and close it."""
+    import matplotlib
+    import matplotlib.pyplot as plt
+
+    paths = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for ending in ("svg", "png"):
+            buffer = io.BytesIO()
+            with matplotlib.rc_context({"svg.hashsalt": name}):
+                metadata = {"Date": None} if ending == "svg" else {"Software": None}
+                figure.savefig(buffer, format=ending, dpi=150, metadata=metadata, bbox_inches="tight")
+            path = folder / f"{name}.{ending}"
+            path.write_bytes(buffer.getvalue())
+            paths.append(path)
+    except OSError as error:
+        raise StoreError(f"cannot write to the results folder {folder}: {error.strerror}") from None
+    finally:
+        plt.close(figure)
+    return paths

@@ -1,0 +1,159 @@
+"""A run: resumable at any moment, the same whatever the number of workers, and nothing done twice."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+from mmc.experiments.config import load
+from mmc.experiments.engine import engine
+from mmc.experiments.errors import ConfigError, TrialError
+from mmc.experiments.plan import plan
+from mmc.experiments.run import run
+from mmc.experiments.store import Store
+
+STUDY = """\
+title: small
+seed: 3
+datasets:
+  two_norm: {options: {n_pos: 40, n_neg: 50}}
+split: {kind: stratified-kfold, folds: 3, repetitions: 8, redraw: true}
+methods:
+  L: {method: error-rate}
+  NL: {method: error-rate, kernel: rbf, gamma: 1.0}
+grid:
+  - {eta_pos: 0.9, eta_neg: 0.5}
+  - {eta_pos: 0.5, eta_neg: 0.5}
+  - {eta_pos: 0.05, eta_neg: 0.05}
+table: {rows: [eta_pos], columns: [method]}
+"""
+
+
+@pytest.fixture
+def study(tmp_path):
+    path = tmp_path / "small.yaml"
+    path.write_text(STUDY)
+    return load(path)
+
+
+def edited(tmp_path, old, new):
+    assert old in STUDY
+    path = tmp_path / "edited.yaml"
+    path.write_text(STUDY.replace(old, new))
+    return load(path)
+
+
+def counting(calls):
+    def run_units(units):
+        calls.append(sum(len(unit.trials) for unit in units))
+        return engine(1)(units)
+
+    return run_units
+
+
+def numbers(outcome):
+    table = outcome.table
+    return [(dict(c.keys), c.metric, c.by_repetition, c.infeasible, c.failed) for c in table.cells]
+
+
+def test_a_rerun_does_only_what_is_missing(study, tmp_path):
+    calls = []
+    with Store(tmp_path / "store.sqlite") as store:
+        first = run(study, store, counting(calls))
+        assert calls == [8 * 3 * 2 * 3]
+        again = run(study, store, counting(calls))
+        assert len(calls) == 1
+        assert numbers(first) == numbers(again)
+        run(edited(tmp_path, "{eta_pos: 0.5,", "{eta_pos: 0.6,"), store, counting(calls))
+        assert calls[1:] == [8 * 3 * 2 * 3]  # a unit holds a whole grid, so that its parts share their work
+        run(edited(tmp_path, "  L: {method: error-rate}\n", ""), store, counting(calls))
+        assert len(calls) == 2
+        run(study, store, counting(calls), fresh=True)
+        assert calls[2:] == calls[:1]
+
+
+def test_the_infeasible_is_a_status_never_a_number(study):
+    with Store(None) as store:
+        table = run(study, store, engine(1)).table
+    cells = [c for c in table.cells if c.keys["eta_pos"] == 0.05 and c.keys["method"] == "L"]
+    assert len(cells) == 2
+    assert all(c.infeasible == c.trials == 24 and c.mean is None for c in cells)
+
+
+def test_one_worker_and_two_give_the_same_table(study):
+    tables = []
+    for jobs in (1, 2):
+        with Store(None) as store:
+            tables.append(run(study, store, engine(jobs)))
+    assert numbers(tables[0]) == numbers(tables[1])
+
+
+def test_killed_at_random_moments_it_ends_with_the_same_table(study, tmp_path):
+    """SIGKILL, again and again; every start goes on from what was committed; the last table is the undisturbed one."""
+    with Store(None) as store:
+        undisturbed = run(study, store, engine(1))
+    program = textwrap.dedent(f"""
+        import time
+        from mmc.experiments.config import load
+        from mmc.experiments.engine import engine
+        from mmc.experiments.run import run
+        from mmc.experiments.store import Store
+        def slow(units):
+            for records in engine(1)(units):
+                time.sleep(0.05)
+                yield records
+        with Store(__import__("pathlib").Path({str(tmp_path / "store.sqlite")!r})) as store:
+            print("ready", flush=True)
+            run(load({str(study.file)!r}), store, slow)
+            print("done", flush=True)
+    """)
+    moments = random.Random(0)
+    kept = []
+    for _ in range(4):
+        process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(moments.uniform(0.0, 2.5))
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+        with Store(tmp_path / "store.sqlite") as store:
+            kept.append(len(store.get(t.key for u in plan(study) for t in u.trials)))
+    assert kept == sorted(kept), "a kill must lose nothing that was committed"
+    assert 0 < kept[-1] < 8 * 3 * 2 * 3, "the test must interrupt a run in its middle"
+    with Store(tmp_path / "store.sqlite") as store:
+        assert numbers(run(study, store, engine(1))) == numbers(undisturbed)
+
+
+def test_impossible_values_are_refused_before_anything_runs(tmp_path):
+    calls = []
+    with Store(None) as store, pytest.raises(ConfigError, match="eta_pos"):
+        run(edited(tmp_path, "{eta_pos: 0.5,", "{eta_pos: 1.5,"), store, counting(calls))
+    assert calls == []
+
+
+def test_an_option_that_a_solver_lacks_names_the_trial(tmp_path):
+    study = edited(tmp_path, "{method: error-rate}", "{method: error-rate, solver_options: {toll: 1}}")
+    with Store(None) as store, pytest.raises(TrialError, match=r"L on two_norm, repetition 1, fold 1: .*'toll'"):
+        run(study, store, engine(1))
+
+
+def test_the_key_is_made_of_what_decides_the_record(study, tmp_path):
+    keys = [{t.key for u in plan(s) for t in u.trials} for s in (study, edited(tmp_path, "seed: 3", "seed: 4"))]
+    assert not keys[0] & keys[1]
+    assert len(keys[0]) == 8 * 3 * 2 * 3
+    assert keys[0] == {t.key for u in plan(edited(tmp_path, "title: small", "title: other")) for t in u.trials}
+
+
+def test_the_users_own_file(tmp_path):
+    (tmp_path / "mine.csv").write_text("a,b,kind\n" + "\n".join(f"{i},{i * i % 7},{'yn'[i > 20]}" for i in range(40)))
+    (tmp_path / "mine.yaml").write_text(
+        "title: mine\ndatasets:\n  mine: {file: mine.csv, target: kind, positive: y}\n"
+        "methods:\n  L: {method: error-rate}\n"
+    )
+    with Store(None) as store:
+        table = run(load(tmp_path / "mine.yaml"), store, engine(1)).table
+    assert len(table.cells) == 2
+    assert all(c.mean < 20 for c in table.cells)

@@ -1,0 +1,55 @@
+"""Splits: stratified, complete, and decided by the seed alone."""
+
+import numpy as np
+import pytest
+from mmc.experiments.config import Fixed, KFold, Partitions
+from mmc.experiments.errors import ConfigError
+from mmc.experiments.splits import seed_of, splits
+
+
+@pytest.fixture
+def y():
+    return np.random.default_rng(0).random(101) < 0.3
+
+
+def make(protocol, y, repetition=0, seed=7):
+    return list(splits(protocol, y, repetition, seed_of(seed, "set", "split", repetition), "set"))
+
+
+@pytest.mark.parametrize("folds", [2, 3, 5, 10])
+def test_every_row_is_tested_once_and_classes_are_even(y, folds):
+    parts = make(KFold(folds=folds), y)
+    assert sorted(np.concatenate([part.test for part in parts])) == list(range(len(y)))
+    for part in parts:
+        assert not set(part.train) & set(part.test)
+        assert len(part.train) + len(part.test) == len(y)
+    for members in (y, ~y):
+        counts = [np.sum(members[part.test]) for part in parts]
+        assert max(counts) - min(counts) <= 1
+    sizes = [len(part.test) for part in parts]
+    assert max(sizes) - min(sizes) <= 1
+
+
+def test_partitions_keep_the_share_of_each_class(y):
+    (part,) = make(Partitions(kind="partitions", train=0.9), y)
+    for members in (y, ~y):
+        assert np.sum(members[part.train]) == round(0.9 * np.sum(members))
+
+
+def test_a_fixed_split_takes_the_first_rows(y):
+    (part,) = make(Fixed(kind="fixed", train=60), y)
+    assert list(part.train) == list(range(60))
+    assert list(part.test) == list(range(60, 101))
+
+
+def test_the_seed_and_the_repetition_decide(y):
+    same = [make(KFold(folds=3), y, 1, seed) for seed in (7, 7)]
+    assert [p.digest() for p in same[0]] == [p.digest() for p in same[1]]
+    others = [make(KFold(folds=3), y, 2, 7), make(KFold(folds=3), y, 1, 8)]
+    for other in others:
+        assert other[0].digest() != same[0][0].digest()
+
+
+def test_too_few_rows_for_the_folds():
+    with pytest.raises(ConfigError, match="smaller class has 2 rows, too few for 3 folds"):
+        make(KFold(folds=3), np.array([True, True, False, False, False]))
