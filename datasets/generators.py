@@ -1,0 +1,90 @@
+"""The generated sets of the papers. The same seed gives the same data on every platform.
+
+Each block of rows has a stream of its own, so the number of rows of one class does not change the other, and a larger
+draw begins with the smaller one. Values are rounded to twelve decimals: the last bits of log, cos and fused
+multiplications differ between platforms, the hash of the data must not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from mmc.datasets.dataset import DataSet
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def ring_norm(seed: int, *, n_features: int, n_pos: int, n_neg: int) -> DataSet:
+    """Breiman's ring norm: positives N((a, …, a), I) with a = 1/√n, inside negatives N(0, 4I)."""
+    pos = _stream(seed, 0).standard_normal((n_pos, n_features)) + 1 / math.sqrt(n_features)
+    neg = _stream(seed, 1).standard_normal((n_neg, n_features)) * 2
+    return _dataset("ring_norm", [("pos", pos), ("neg", neg)])
+
+
+def two_norm(seed: int, *, n_features: int, n_pos: int, n_neg: int) -> DataSet:
+    """Breiman's two norm: positives N((a, …, a), I), negatives N(-(a, …, a), I) with a = 2/√n."""
+    a = 2 / math.sqrt(n_features)
+    pos = _stream(seed, 0).standard_normal((n_pos, n_features)) + a
+    neg = _stream(seed, 1).standard_normal((n_neg, n_features)) - a
+    return _dataset("two_norm", [("pos", pos), ("neg", neg)])
+
+
+def gamma_synthetic(
+    seed: int,
+    *,
+    n_pos: int,
+    n_neg: int,
+    test_pos: int,
+    test_neg: int,
+    shape: Sequence[float],
+    scale: Sequence[float],
+    rotation: float,
+    displacement: Sequence[float],
+) -> DataSet:
+    """Huang et al., section 4.1: both classes from one two-dimensional gamma distribution with independent axes.
+
+    The positive class is turned by ``rotation`` degrees about its mean, then moved by ``displacement``, which
+    therefore is the difference of the classes' means. The training rows come first.
+    """
+    mean = np.multiply(shape, scale)
+
+    def draw(stream: int, rows: int, turn: float, move: Sequence[float]) -> Array:
+        centred = _stream(seed, stream).standard_gamma(shape, (rows, 2)) * np.asarray(scale) - mean
+        c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
+        turned = (c * centred[:, 0] - s * centred[:, 1], s * centred[:, 0] + c * centred[:, 1])
+        return np.column_stack(turned) + mean + np.asarray(move)
+
+    blocks = [
+        ("pos", draw(0, n_pos, rotation, displacement)),
+        ("neg", draw(1, n_neg, 0.0, (0.0, 0.0))),
+        ("pos", draw(2, test_pos, rotation, displacement)),
+        ("neg", draw(3, test_neg, 0.0, (0.0, 0.0))),
+    ]
+    return _dataset("gamma_synthetic", blocks, n_train=n_pos + n_neg)
+
+
+def bsvm_toy(seed: int, *, per_cluster: int, sigma_pos: float, sigma_neg: float) -> DataSet:
+    """Pendse, section 4: five normal clusters of class +1 (centre and diagonals), four of class -1 (the axes)."""
+    r = 1 / math.sqrt(2)
+    clusters = [
+        *(("pos", centre, sigma_pos) for centre in [(0.0, 0.0), (r, r), (-r, r), (-r, -r), (r, -r)]),
+        *(("neg", centre, sigma_neg) for centre in [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)]),
+    ]
+    blocks = [
+        (label, _stream(seed, stream).standard_normal((per_cluster, 2)) * sigma + np.asarray(centre))
+        for stream, (label, centre, sigma) in enumerate(clusters)
+    ]
+    return _dataset("bsvm_toy", blocks)
+
+
+def _stream(seed: int, number: int) -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(number,))))
+
+
+def _dataset(name: str, blocks: Sequence[tuple[str, Array]], n_train: int | None = None) -> DataSet:
+    X = np.concatenate([rows for _, rows in blocks]).round(12)
+    y = np.concatenate([np.full(len(rows), label) for label, rows in blocks])
+    return DataSet(name, X, y, tuple(f"x{i + 1}" for i in range(X.shape[1])), "pos", n_train)

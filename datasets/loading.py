@@ -1,0 +1,96 @@
+"""From a name to a data set that is what the registry says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from mmc.datasets.dataset import DataError, DataSet, check_missing
+from mmc.datasets.registry import REGISTRY, Entry
+from mmc.methods import nearest
+
+_VENDOR = Path(__file__).parent / "vendor"
+
+
+def load(
+    name: str, *, missing: str = "drop", seed: int | None = None, data_dir: Path | None = None, **options: Any
+) -> DataSet:
+    """Return a registered data set; raise DataError if it cannot be had, or is not what the registry says.
+
+    ``missing="error"`` refuses a set with missing cells instead of leaving out those rows. ``seed`` (0 if not given)
+    and ``options`` decide a generated set; the others take no options, and a seed changes nothing in them.
+    ``data_dir`` is where a set is looked for that does not come with the package.
+    """
+    if name not in REGISTRY:
+        raise DataError(f"there is no data set {name!r}: {nearest(name, REGISTRY)}")
+    check_missing(missing)
+    entry = REGISTRY[name]
+    for option in options:
+        if option not in entry.options:
+            hint = nearest(option, entry.options) if entry.options else "it takes none"
+            raise DataError(f"data set {name!r} has no option {option!r}: {hint}")
+    if entry.kind == "generated":
+        return _generate(entry, seed, options)
+    dataset = _read(entry, missing)
+    _check_content(entry, dataset)
+    return dataset
+
+
+def verify(name: str) -> None:
+    """Raise DataError if a data set is not what the registry says: rows, features, classes, content."""
+    dataset = load(name)
+    entry = REGISTRY[name]
+    for what, found, stated in (
+        ("rows", len(dataset.X), entry.rows),
+        ("features", dataset.X.shape[1], entry.features),
+        ("classes", dataset.classes, entry.classes),
+        ("rows left out", dataset.dropped, entry.dropped),
+        ("training rows", dataset.n_train, entry.n_train),
+        ("positive label", dataset.positive, entry.positive),
+    ):
+        if found != stated:
+            raise DataError(f"data set {name!r}: {what}: {found}, but the registry says {stated}")
+    _check_content(entry, dataset)
+
+
+def _read(entry: Entry, missing: str) -> DataSet:
+    from mmc.datasets import files, library, table
+
+    if entry.kind == "library":
+        return getattr(library, entry.name)(entry.content_hash)
+    return table.build(
+        files.read_table(_VENDOR / entry.file, "csv", entry.target),
+        name=entry.name,
+        target=entry.target,
+        positive=entry.positive,
+        missing=missing,
+        n_train=entry.n_train,
+    )
+
+
+def _generate(entry: Entry, seed: Any, options: dict[str, Any]) -> DataSet:
+    from mmc.datasets import generators
+
+    whole = hasattr(seed, "__index__") and not isinstance(seed, bool)
+    if seed is not None and (not whole or seed < 0):
+        raise DataError(f"data set {entry.name!r}: seed must be a whole number from 0 on, not {seed!r}")
+    chosen = {}
+    for key, option in entry.options.items():
+        try:
+            chosen[key] = option.accept(options.get(key, option.default))
+        except DataError as error:
+            raise DataError(f"data set {entry.name!r}: option {key!r} ({option.meaning}) {error}") from None
+    return getattr(generators, entry.name)(int(seed or 0), **chosen)
+
+
+def _check_content(entry: Entry, dataset: DataSet) -> None:
+    if dataset.content_hash == entry.content_hash:
+        return
+    if entry.kind == "generated":
+        advice = "this numpy draws other numbers from the same seed; use the pinned version to compare results"
+    else:
+        advice = "the file it was read from has changed; install the package that ships it anew"
+    raise DataError(
+        f"data set {entry.name!r} has the content {dataset.content_hash}, but the registry says "
+        f"{entry.content_hash}: {advice}"
+    )
