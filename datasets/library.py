@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+
 from mmc.datasets.dataset import DataSet
 
 _MEASURES = (

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 
 import numpy as np
+
 from mmc.datasets.dataset import DataError
 from mmc.datasets.table import Table, brief
 

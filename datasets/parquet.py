@@ -6,9 +6,10 @@ import re
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
+
 from mmc.datasets.dataset import DataError
 from mmc.datasets.table import Table
-from numpy.typing import NDArray
 
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 

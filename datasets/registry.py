@@ -286,5 +286,26 @@ REGISTRY: dict[str, Entry] = {
                 "sigma_neg": Option(0.2, "standard deviation of a negative cluster"),
             },
         ),
+        Entry(
+            name="noisy_normals",
+            description="two normal classes in the plane, each with a few points that stray towards the other",
+            source="generated; the setting of Nath & Bhattacharyya's Figure 4",
+            licence=_OWN,
+            citation="Nath & Bhattacharyya, Maximum Margin Classifiers with Specified Error Rates, Figure 4",
+            rows=86,
+            features=2,
+            classes={"neg": 43, "pos": 43},
+            content_hash="7c7c83035a1d9c714d7a2ad1cade3d3b929442a8dccb2c8d637e08096bd231fb",
+            kind="generated",
+            positive="pos",
+            options={
+                "n_pos": Option(40, "clean rows of the positive class"),
+                "n_neg": Option(40, "clean rows of the negative class"),
+                "noisy": Option(3, "stray rows of each class; 0 for none", signed=True),
+                "spread": Option((0.7, 1.2), "standard deviations of the classes along the two axes"),
+                "distance": Option(6.0, "distance of the two means, along the first axis"),
+                "reach": Option(0.3, "how far the stray rows stray, as a share of the distance"),
+            },
+        ),
     )
 }

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
 from mmc.datasets.dataset import DataError, DataSet
 from mmc.methods import nearest
-from numpy.typing import NDArray
 
 MISSING = frozenset({"", "?", "na", "nan"})
 

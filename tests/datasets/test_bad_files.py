@@ -5,8 +5,9 @@ import sys
 
 import pyarrow as pa
 import pytest
-from mmc.datasets import DataError, load_file
 from pyarrow import parquet
+
+from mmc.datasets import DataError, load_file
 
 GOOD = "a,b,kind\n1,2,x\n3,4,y\n"
 ARFF = "@relation r\n@attribute a real\n@attribute kind {x,y}\n@data\n"

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from mmc.datasets import DataSet, load, load_file
 from pyarrow import parquet
 
+from mmc.datasets import DataSet, load, load_file
 from tests.datasets.writing import write
 
 FORMATS = ("csv", "tsv", "csv.gz", "arff", "libsvm", "parquet")

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+
 from mmc.datasets import REGISTRY, load
 
 MANY = 20_000

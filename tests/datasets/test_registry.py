@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from mmc.datasets import REGISTRY, DataError, load, loading, verify
 
 # Counted in the originals, independently of the registry: all rows, features, classes among the complete rows.
@@ -23,6 +24,7 @@ ORIGINALS = {
     "two_norm": (500, 2, {"pos": 266, "neg": 234}),
     "gamma_synthetic": (300, 2, {"pos": 150, "neg": 150}),
     "bsvm_toy": (450, 2, {"pos": 250, "neg": 200}),
+    "noisy_normals": (86, 2, {"pos": 43, "neg": 43}),
 }
 
 
