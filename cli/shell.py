@@ -7,15 +7,17 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+INTERRUPTED = 130
+
 
 def guarded(command: Callable[..., Any]) -> int:
     """Call a typer app and return its exit code; what the user must mend becomes one message and code 2."""
     try:
         command(standalone_mode=True)
     except SystemExit as stop:
+        if stop.code == INTERRUPTED:  # typer's own word for Ctrl-C
+            print("\nstopped; what was finished is kept. Run the same command again to continue.", file=sys.stderr)
         return int(stop.code) if isinstance(stop.code, int) else int(bool(stop.code))
-    except KeyboardInterrupt:
-        return _interrupted()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -28,11 +30,6 @@ def guarded(command: Callable[..., Any]) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0
-
-
-def _interrupted() -> int:
-    print("\nstopped; what was finished is kept. Run the same command again to continue.", file=sys.stderr)
-    return 130
 
 
 def console() -> Any:

@@ -9,17 +9,18 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.metrics import METRICS
 from mmc.experiments.yaml_lines import KeyPath, line_of, read
 from mmc.methods import CATALOGUE, nearest
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 Params = dict[str, Any]
 
 FIGURES = {
     "plane": "a metric over the plane of two error rates, the infeasible region hatched",
-    "boundaries": "two-dimensional data with the decision boundaries of the methods",
+    "ellipsoids": "two-dimensional classes as ellipsoids, their closest points, the hyperplanes",
 }
 
 
@@ -121,12 +122,13 @@ class MethodSpec(Model):
 
     ``grid`` reports every point, or with ``best`` only the one whose cross-validated metric is best (optimistic, as
     papers do it); ``tune`` searches a grid inside each training part (nested). ``beside`` shows the reported number
-    of another method beside this one, without a verdict.
+    of another method beside this one, without a verdict. ``datasets`` restricts the method to some of them.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
     method: str
+    datasets: list[str] | None = None
     grid: GridSpec | None = None
     tune: Tune | None = None
     best: str | None = None
@@ -208,6 +210,10 @@ class Experiment(Model):
             for label, spec in datasets.items()
         }
 
+    def methods_on(self, dataset: str) -> dict[str, MethodSpec]:
+        """Return the methods that are run on a data set."""
+        return {k: m for k, m in self.methods.items() if m.datasets is None or dataset in m.datasets}
+
     def points_of(self, label: str) -> list[Params]:
         """Return the grid points of a method: its own, or the experiment's. A tuned method has one: its best."""
         spec = self.methods[label]
@@ -284,6 +290,9 @@ def _semantic(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
         entry = CATALOGUE[spec.method]
         if spec.tune and spec.grid is not None:
             yield (*where, "tune"), f"{label}: give a grid to search inside 'tune', or a 'grid' to report, not both"
+        for dataset in spec.datasets or []:
+            if dataset not in experiment.datasets:
+                yield (*where, "datasets"), f"{label}: no data set {dataset!r}: {nearest(dataset, experiment.datasets)}"
         if spec.beside is not None and spec.beside not in experiment.methods:
             yield (*where, "beside"), f"{label}: beside {spec.beside!r}: {nearest(spec.beside, experiment.methods)}"
         for key, name in (("best", spec.best), ("metric", spec.tune.metric if spec.tune else None)):

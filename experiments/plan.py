@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from mmc import datasets
 from mmc.experiments.config import Config, DataSpec, Fixed, Params, points
 from mmc.experiments.errors import ConfigError
@@ -129,7 +130,7 @@ def plan(config: Config, data_dir: str | None = None) -> list[Unit]:
             for part, name in ((split.train, "training"), (split.test, "test")):
                 if len(part) == 0 or (name == "training" and len(np.unique(positive[part])) < 2):
                     raise ConfigError(f"data set {source.label!r}: the {name} part lacks a class; use a larger share")
-            units += [_unit(config, label, source, data, split) for label in experiment.methods]
+            units += [_unit(config, label, source, data, split) for label in experiment.methods_on(source.label)]
     return units
 
 

@@ -83,6 +83,10 @@ def notes(table: Table) -> Iterator[str]:
     if capped:
         most = max(capped, key=lambda c: c.capped / c.trials)
         yield f"†: the iteration was cut at its cap (on up to {most.capped} of {most.trials} splits), as configured."
+    for cell in table.cells:
+        if cell.chosen and cell.metric == table.metrics[0]:
+            where = " on ".join(str(cell.keys[k]) for k in ("method", "dataset"))
+            yield f"{where}: best at " + ", ".join(f"{table.label(k)} = {v:g}" for k, v in cell.chosen.items())
     for reason, see, count in _reasons(table):
         yield f"≈ {count} cell{'s' if count > 1 else ''}: {reason}" + (f" (see {see})" if see else "")
 
@@ -100,6 +104,7 @@ def terminal(table: Table, width: int) -> Iterator[Any]:
     rows, columns, cells = grid_of(table)
     wide = sum(len(table.label(key)) + 3 for key in table.rows) + 16 * len(columns)
     groups = [columns] if wide <= width else _by_first(columns)
+    yield table.title
     for group in groups:
         yield _rich(table, rows, group, cells)
     yield summary(table)
@@ -118,7 +123,7 @@ def _rich(table: Table, rows: Any, columns: Any, cells: Any) -> Any:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    out = RichTable(title=table.title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    out = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
     for key in table.rows:
         out.add_column(table.label(key), justify="left", no_wrap=True)
     for column in columns:

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
+
 from mmc.experiments.config import Fixed, KFold, Partitions
 from mmc.experiments.errors import ConfigError
-from numpy.typing import NDArray
 
 Index = NDArray[np.intp]
 

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+
 from mmc.experiments.config import Config, Deviation, Reported
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.metrics import METRICS, metric
@@ -94,7 +95,8 @@ class Table:
 
     def label(self, word: Any) -> str:
         """Return how a key, a value or a metric is written."""
-        return self.labels.get(str(word), _LABELS.get(str(word), str(word)))
+        text = f"{word:g}" if isinstance(word, float) else str(word)
+        return self.labels.get(text, _LABELS.get(text, text))
 
 
 _LABELS = {
@@ -121,7 +123,7 @@ def gather(config: Config, units: Sequence[Unit], records: Mapping[str, Record])
             groups[unit.source.label, unit.label, index][unit.split.repetition].append(records.get(trial.key))
     cells: list[Cell] = []
     for dataset in experiment.datasets:
-        for label, spec in experiment.methods.items():
+        for label, spec in experiment.methods_on(dataset).items():
             grid = experiment.points_of(label)
             base = {**spec.params, "dataset": dataset, "method": label}
             options = [groups[dataset, label, index] for index in range(len(grid))]
@@ -199,14 +201,22 @@ def _best(name: str, options: Sequence[Mapping[int, list[Record | None]]], costs
     return int(np.argmin(scores))
 
 
-def read_reported(path: Path, where: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return the published numbers that belong to a table."""
+def read_reported(path: Path, where: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the published numbers that belong to a table, their keys as numbers where they are numbers."""
     try:
         with path.open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
     except OSError as error:
         raise ConfigError(f"the reported numbers {path} cannot be read: {error.strerror}") from None
+    rows = [{k: v if k in _RESERVED else _number(v) for k, v in row.items()} for row in rows]
     return [row for row in rows if _matches(where, row)]
+
+
+def _number(text: str) -> Any:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def compare(

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
 from mmc.experiments.errors import TrialError
 from mmc.experiments.metrics import score
 from mmc.experiments.plan import Unit
 from mmc.experiments.splits import kfold
 from mmc.methods import CATALOGUE
-from numpy.typing import NDArray
 
 Values = dict[str, Any]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
 from mmc.experiments.errors import ConfigError
 
 KeyPath = tuple[str | int, ...]

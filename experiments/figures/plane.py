@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+
 from mmc.experiments.figures import Drawing
 from mmc.experiments.tables import pooled
 from mmc.experiments.trials import scaled
@@ -30,12 +31,18 @@ def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
         mesh = axes.pcolormesh(xs, ys, np.ma.masked_invalid(values), cmap="viridis_r", shading="nearest")
         figure.colorbar(mesh, ax=axes, label=f"{drawing.table.label(name)}, mean over repetitions")
         _frontiers(axes, units)
-        best = np.unravel_index(np.nanargmin(values), values.shape)
-        axes.plot(xs[best[1]], ys[best[0]], "*", color="crimson", markersize=15, markeredgecolor="white")
+        row, column = np.unravel_index(np.nanargmin(values), values.shape)
+        best = xs[column], ys[row]
+        axes.plot(*best, "*", color="crimson", markersize=15, markeredgecolor="white")
         axes.annotate(
-            f"{values[best]:.2f}", (xs[best[1]], ys[best[0]]), xytext=(9, 7), textcoords="offset points",
-            color="crimson", fontweight="bold",
-        )  # fmt: skip
+            f"{values[row, column]:.2f}",
+            best,
+            xytext=(-9 if best[0] > 0.85 else 9, 7),
+            textcoords="offset points",
+            horizontalalignment="right" if best[0] > 0.85 else "left",
+            color="crimson",
+            fontweight="bold",
+        )
         axes.set(xlabel="η₁, bound on the error of the positive class", ylabel="η₂, of the negative class")
         axes.set(xlim=(0, 1.02), ylim=(0, 1.02), title=f"{label} on {dataset}: {drawing.table.label(name)}")
         yield dataset, figure
@@ -59,18 +66,18 @@ def _surface(drawing: Drawing, units: Any, grid: Any, name: str) -> tuple[Any, A
 
 
 def _frontiers(axes: Any, units: Any) -> None:
-    from mmc.methods.error_rate import feasibility_frontier
+    from mmc.methods import ErrorRateClassifier
 
-    rates = np.linspace(0.005, 0.995, 199)
+    rates = np.append(np.linspace(0.005, 0.995, 199), 1.0)
     curves = []
     for unit in units:
         data = unit.source.load()
         train, _ = scaled(unit.scale, data.X[unit.split.train], data.X[unit.split.test])
         positive = (data.y == data.positive)[unit.split.train]
-        curves.append(feasibility_frontier(train, positive, rates))
-    curves = np.clip(np.array(curves), 0, 1)
-    axes.plot(rates, curves.T, color="black", linewidth=0.4, alpha=0.5)
-    worst = curves.max(axis=0)
+        curves.append(ErrorRateClassifier().feasible_eta_neg(train, positive, rates))
+    edges = np.nan_to_num(np.array(curves), nan=1.1)  # beyond 1: no rate of the other class is feasible
+    axes.plot(rates, edges.T, color="black", linewidth=0.4, alpha=0.5)
+    worst = edges.max(axis=0)
     axes.fill_between(rates, 0, worst, facecolor="white", edgecolor="0.5", hatch="////", linewidth=0)
     axes.plot(rates, worst, color="black", linewidth=1.4, label="edge of feasibility on every split")
-    axes.legend(loc="upper right", framealpha=0.9, fontsize="small")
+    axes.legend(loc="lower left", framealpha=0.95, fontsize="small")

@@ -72,7 +72,7 @@ def test_check_accepts_the_same_and_refuses_the_other(folder):
         (("run", "absent.yaml"), "absent.yaml: no such file"),
         (("validate", "broken.yaml"), "broken.yaml:2: "),
         (("run", "one_class.yaml"), "one class"),
-        (("run", "nan.yaml"), "row 4"),
+        (("run", "nan.yaml"), "nan.csv:4: column 'a'"),
         (("run", "folds.yaml"), "too few for 50 folds"),
         (("run", "small.yaml", "--results", "small.yaml/x"), "cannot write to the results folder"),
         (("show", "small.yaml"), "there is no store"),

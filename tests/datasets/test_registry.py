@@ -24,7 +24,7 @@ ORIGINALS = {
     "two_norm": (500, 2, {"pos": 266, "neg": 234}),
     "gamma_synthetic": (300, 2, {"pos": 150, "neg": 150}),
     "bsvm_toy": (450, 2, {"pos": 250, "neg": 200}),
-    "noisy_normals": (86, 2, {"pos": 43, "neg": 43}),
+    "noisy_normals": (204, 2, {"pos": 102, "neg": 102}),
 }
 
 

@@ -3,6 +3,7 @@
 import textwrap
 
 import pytest
+
 from mmc.experiments.config import bundled, load, points
 from mmc.experiments.errors import ConfigError
 

@@ -9,6 +9,7 @@ import textwrap
 import time
 
 import pytest
+
 from mmc.experiments.config import load
 from mmc.experiments.engine import engine
 from mmc.experiments.errors import ConfigError, TrialError

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from mmc.experiments.config import Fixed, KFold, Partitions
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.splits import seed_of, splits

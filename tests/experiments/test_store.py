@@ -4,6 +4,7 @@ import os
 import sqlite3
 
 import pytest
+
 from mmc.experiments.errors import StoreError
 from mmc.experiments.store import Store
 from mmc.experiments.trials import Record

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from mmc.experiments import render
 from mmc.experiments.config import Deviation, Reported
 from mmc.experiments.tables import DIFFERS, KNOWN, MATCH, NOT_RUN, Cell, Table, compare, judge

@@ -1,0 +1,61 @@
+"""What the pictures claim is true, and the files are drawn."""
+
+import numpy as np
+import pytest
+
+from mmc import datasets
+from mmc.experiments.config import load
+from mmc.experiments.engine import engine
+from mmc.experiments.figures.ellipsoids import closest_points
+from mmc.experiments.run import run
+from mmc.experiments.store import Store
+from mmc.methods import SVM, ErrorRateClassifier
+
+
+def fitted(model, **options):
+    data = datasets.load("noisy_normals", **options)
+    sign = np.where(data.y == "pos", 1.0, -1.0)
+    return model.fit(data.X, sign), data.X, sign
+
+
+def turn(first, second):
+    """Return the angle between the normals of two hyperplanes, in degrees."""
+    a, b = first.coef_[0], second.coef_[0]
+    return np.degrees(np.arccos(np.clip(a @ b / np.linalg.norm(a) / np.linalg.norm(b), -1, 1)))
+
+
+@pytest.mark.parametrize("solver", ["secular", "socp"])
+def test_figure_4_primal_and_dual_coincide(solver):
+    """(3.24) and (3.27): the primal hyperplane is the perpendicular bisector of the dual's closest points."""
+    model, X, sign = fitted(ErrorRateClassifier(0.1, 0.1, solver=solver), seed=4)
+    z1, z2 = closest_points(X, sign, model)
+    r = z1 - z2
+    np.testing.assert_allclose(model.coef_[0], 2 * r / (r @ r), rtol=1e-5)
+    np.testing.assert_allclose(model.intercept_[0], 1 - 2 * z1 @ r / (r @ r), atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_figure_4_noisy_points_move_the_svm_more(seed):
+    turns = []
+    for make in (lambda: ErrorRateClassifier(0.1, 0.1), lambda: SVM(C_pos=1e6, C_neg=1e6)):
+        clean, *_ = fitted(make(), seed=seed, noisy=0)
+        noisy, *_ = fitted(make(), seed=seed, noisy=2)
+        turns.append(turn(clean, noisy))
+    ellipsoids, svm = turns
+    assert ellipsoids < svm
+
+
+def test_figures_are_drawn_again_the_same(tmp_path):
+    (tmp_path / "f.yaml").write_text(
+        "title: f\ndatasets:\n  two_norm: {options: {n_pos: 40, n_neg: 40}}\n"
+        "methods:\n  L: {method: error-rate, grid: {eta_pos: [0.1, 0.5, 0.9], eta_neg: [0.1, 0.5, 0.9]}}\n"
+        "table: {rows: [eta_pos], columns: [eta_neg], metrics: [error, risk]}\ncosts: {pos: 2}\n"
+        "figures:\n  plane: {kind: plane, method: L, metric: risk}\n"
+    )
+    with Store(None) as store:
+        outcome = run(load(tmp_path / "f.yaml"), store, engine(1))
+    first = outcome.draw(tmp_path / "a")
+    assert first == ["plane_two_norm.svg", "plane_two_norm.png"]
+    outcome.draw(tmp_path / "b")
+    for name in first:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
