@@ -62,6 +62,9 @@ def plot(names: list[str] | None, everything: bool, results: Path, data_dir: Pat
     """Draw the figures again from the store."""
     for outcome in _recalled(names, everything, results, data_dir):
         folder = results / outcome.config.name
+        if outcome.missing:
+            name = outcome.config.name
+            raise ConfigError(f"{name}: {outcome.missing} trials have no record of this code yet: run `mmc run {name}`")
         for name in outcome.draw(folder) or ["(this config has no figures)"]:
             console().print(f"{folder}/{name}" if "." in name else f"{outcome.config.name}: {name}")
 

@@ -53,6 +53,11 @@ class Outcome:
     def table(self) -> Table:
         return gather(self.config, self.units, self.records)
 
+    @property
+    def missing(self) -> int:
+        """How many trials have no record: the config or the code has changed since the last run."""
+        return sum(trial.key not in self.records for unit in self.units for trial in unit.trials)
+
     def write(self, folder: Path, provenance: Mapping[str, Any] | None) -> list[str]:
         """Write the table as CSV, Markdown and LaTeX, the figures, and the run's provenance; return the names."""
         return [*_write_table(self.table, folder, provenance), *self.draw(folder)]

@@ -102,9 +102,7 @@ CATALOGUE: dict[str, Method] = {
             {"sequential-socp": "sequential_socp"},
             "d_w^s / d_b^m",
         ),
-        Method(
-            "lda", "LDA", "lda", _CLASSIC, "Fisher's linear discriminant", {"closed-form": "lda"}, "d_w^v / d_b^c"
-        ),
+        Method("lda", "LDA", "lda", _CLASSIC, "Fisher's linear discriminant", {"closed-form": "lda"}, "d_w^v / d_b^c"),
         Method(
             "svm",
             "SVM",
@@ -138,9 +136,7 @@ CATALOGUE: dict[str, Method] = {
             "SVM on the least critical point of every ellipsoid",
             {"alternating": "alternating"},
         ),
-        Method(
-            "sc-svm", "SCSVM", "knowledge", _POTHIN, "SVM on the centres of a set covering", {"libsvm": "libsvm"}
-        ),
+        Method("sc-svm", "SCSVM", "knowledge", _POTHIN, "SVM on the centres of a set covering", {"libsvm": "libsvm"}),
         Method(
             "bsvm",
             "BSVM",

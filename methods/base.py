@@ -14,13 +14,14 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from mmc.methods import entry_of, nearest
-from mmc.methods.kernels import KERNELS, Array, KernelSpec
-from mmc.methods.solution import FitError, Solution
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mmc.methods import entry_of, nearest
+from mmc.methods.kernels import KERNELS, Array, KernelSpec
+from mmc.methods.solution import FitError, Solution
 
 
 class Workspace:
@@ -101,7 +102,6 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
         "ridge": [Interval(Real, 0, None, closed="left")],
         "solver": [str],
         "solver_options": [dict, None],
-        "pos_label": ["no_validation"],
     }
 
     # -- what a subclass supplies ---------------------------------------------------------------------------

@@ -55,3 +55,16 @@ class KernelSpec:
         if same:
             np.fill_diagonal(K, 0.0)
         return np.exp(K, out=K)
+
+    def gradient(self, X: Array, Z: Array, weights: Array) -> Array:
+        """Return the rows Σ_j weights_j ∇ₓk(x_i, z_j): the gradient at every x_i of a kernel expansion."""
+        if callable(self.kernel):
+            raise ValueError("a callable kernel has no known gradient; take 'linear', 'rbf' or 'poly'")
+        if self.kernel == "linear":
+            return np.tile(weights @ Z, (len(X), 1))
+        gamma: Any = self.gamma
+        if self.kernel == "poly":
+            lower = KernelSpec("poly", gamma, self.degree - 1, self.coef0)
+            return self.degree * gamma * (lower(X, Z) * weights) @ Z
+        pull = self(X, Z) * weights
+        return 2 * gamma * (pull @ Z - pull.sum(axis=1)[:, None] * X)

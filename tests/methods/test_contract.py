@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
-import mmc.methods
 import numpy as np
 import pytest
-from mmc.methods import CATALOGUE, Solution
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import mmc.methods
+from mmc.methods import CATALOGUE, Solution
 
 PRESENT = [m for m in CATALOGUE.values() if (Path(mmc.methods.__file__).parent / f"{m.module}.py").exists()]
 
