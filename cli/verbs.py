@@ -40,6 +40,7 @@ def run(
             folder = results / config.name
             files = outcome.write(folder, store.provenance(config.name))
             _print(outcome.table, out)
+            files += outcome.draw(folder)
             out.print(f"written to {folder}/: {', '.join(files)}\n", style="dim")
 
 

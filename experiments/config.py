@@ -20,6 +20,9 @@ Params = dict[str, Any]
 
 FIGURES = {
     "plane": "a metric over the plane of two error rates, the infeasible region hatched",
+    "boundaries": "two-dimensional data with the decision boundaries of the methods",
+    "curves": "metrics along one parameter, a line for every value of another",
+    "tradeoff": "worst-case accuracy of one class over the other, and what was reached on test data",
     "ellipsoids": "two-dimensional classes as ellipsoids, their closest points, the hyperplanes",
 }
 
@@ -67,14 +70,8 @@ class Fixed(Model):
 
     kind: Literal["fixed"]
     train: int | None = Field(None, ge=2)
-
-    @property
-    def repetitions(self) -> int:
-        return 1
-
-    @property
-    def redraw(self) -> bool:
-        return False
+    repetitions: int = Field(1, ge=1)
+    redraw: bool = False
 
 
 Split = Annotated[KFold | Partitions | Fixed, Field(discriminator="kind")]
@@ -281,6 +278,8 @@ def _semantic(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
             yield where, f"{label}: a file needs 'target', the name of the column with the classes"
         if experiment.split.redraw and (data.file or REGISTRY[str(data.name)].kind != "generated"):
             yield ("split", "redraw"), f"redraw: {label} is not a generated set, it cannot be drawn anew"
+    if isinstance(experiment.split, Fixed) and experiment.split.repetitions > 1 and not experiment.split.redraw:
+        yield ("split", "repetitions"), "a fixed split is always the same; repetitions need redraw, for a generated set"
     names: set[str] = set()
     for label, spec in experiment.methods.items():
         where = ("methods", label)
@@ -324,8 +323,8 @@ def _semantic(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
                 (*where, "solver"),
                 f"{spec.method} has no solver {solver!r}: {nearest(str(solver), entry.solvers)}",
             )
-        for point in (spec.params, *({**spec.params, **p} for p in grid)):
-            if point.get("kernel") in ("rbf", "poly") and point.get("gamma") is None and point is not spec.params:
+        for point in ({**spec.params, **p} for p in grid):
+            if point.get("kernel") in ("rbf", "poly") and point.get("gamma") is None:
                 yield where, f"{label}: kernel {point['kernel']!r} needs 'gamma', its width"
                 break
     for label, figure in experiment.figures.items():

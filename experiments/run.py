@@ -59,8 +59,8 @@ class Outcome:
         return sum(trial.key not in self.records for unit in self.units for trial in unit.trials)
 
     def write(self, folder: Path, provenance: Mapping[str, Any] | None) -> list[str]:
-        """Write the table as CSV, Markdown and LaTeX, the figures, and the run's provenance; return the names."""
-        return [*_write_table(self.table, folder, provenance), *self.draw(folder)]
+        """Write the table as CSV, Markdown and LaTeX, and the run's provenance; return the names."""
+        return _write_table(self.table, folder, provenance)
 
     def draw(self, folder: Path) -> list[str]:
         """Write the figures as SVG and PNG; return their names."""

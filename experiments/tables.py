@@ -110,6 +110,8 @@ _LABELS = {
     "accuracy_neg": "−ve acc %",
     "bound_pos": "+ve bound %",
     "bound_neg": "−ve bound %",
+    "held_pos": "+ve held %",
+    "held_neg": "−ve held %",
 }
 
 
@@ -232,13 +234,14 @@ def compare(
     """
     rows = read_reported(folder / "reported" / reported.file, reported.where)
     rows = [row for row in rows if "dataset" not in row or row["dataset"] in datasets]
+    known = {*_RESERVED, *reported.where}
     used: set[int] = set()
     out = []
     for cell in cells:
         method = cell.keys.get("method")
         wanted = {**cell.keys, "method": beside.get(str(method), method)}
         for index, row in enumerate(rows):
-            keys = {k: v for k, v in row.items() if k not in _RESERVED and v != ""}
+            keys = {k: v for k, v in row.items() if k not in known and v != ""}
             if row["metric"] == cell.metric and _matches(keys, wanted):
                 cell = replace(cell, reported=row["value"], reported_std=row.get("std") or None)
                 if method not in beside:
@@ -248,7 +251,7 @@ def compare(
         out.append(cell)
     for index, row in enumerate(rows):
         if index not in used:
-            keys = {k: v for k, v in row.items() if k not in _RESERVED}
+            keys = {k: v for k, v in row.items() if k not in known}
             out.append(Cell(keys, row["metric"], reported=row["value"], verdict=NOT_RUN))
     return out
 

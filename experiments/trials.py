@@ -105,6 +105,9 @@ def outcome(step: Any, y_test: NDArray[Any]) -> tuple[str, Values]:
     }
     if hasattr(model, "worst_case_error_"):
         values["bound_neg"], values["bound_pos"] = (float(100 * (1 - e)) for e in model.worst_case_error_)
+        for side in ("pos", "neg"):
+            reached = 100 * (1 - values[f"wrong_{side}"] / max(values[f"n_{side}"], 1))
+            values[f"held_{side}"] = 100.0 * (reached >= values[f"bound_{side}"] - 1e-9)
     values |= dict(_scalars(model))
     return model.solution_.status, values
 

@@ -1,0 +1,64 @@
+"""Two-dimensional data with the decision boundaries of the methods, fitted on the training part of the first split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from mmc.experiments.figures import Drawing
+from mmc.experiments.trials import scaled
+from mmc.methods import CATALOGUE
+
+_COLOURS = ("crimson", "seagreen", "black", "royalblue", "darkorange", "purple")
+
+
+def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
+    """Yield one figure per data set. Options: ``methods`` (labels; default all); ``dashed`` (labels drawn dashed)."""
+    import matplotlib.pyplot as plt
+    from matplotlib.lines import Line2D
+
+    experiment = drawing.config.experiment
+    labels = drawing.options.get("methods") or list(experiment.methods)
+    for dataset in experiment.datasets:
+        unit = next(u for u in drawing.units if u.source.label == dataset)
+        data = unit.source.load()
+        train, test = scaled(unit.scale, data.X[unit.split.train], data.X[unit.split.test])
+        positive = data.y == data.positive
+        y_train, y_test = positive[unit.split.train], positive[unit.split.test]
+        figure, axes = plt.subplots(figsize=(6.4, 5.2), layout="constrained")
+        for points, members, size, alpha, part in (
+            (train, y_train, 20, 0.9, "training"),
+            (test, y_test, 12, 0.45, "test"),
+        ):
+            for side, marker, name in ((True, "s", "positive"), (False, "x", "negative")):
+                shade = "tab:pink" if side else "0.35"
+                chosen = points[members == side]
+                axes.scatter(*chosen.T, marker=marker, s=size, alpha=alpha, color=shade, label=f"{name}, {part}")
+        low, high = np.vstack([train, test]).min(axis=0), np.vstack([train, test]).max(axis=0)
+        pad = 0.06 * (high - low)
+        grid = [np.linspace(a, b, 240) for a, b in zip(low - pad, high + pad, strict=True)]
+        mesh = np.stack(np.meshgrid(*grid), axis=-1)
+        handles = axes.get_legend_handles_labels()[0]
+        for colour, label in zip(_COLOURS, labels, strict=False):
+            model = _fitted(drawing, unit, label, train, np.where(y_train, 1, -1))
+            values = model.decision_function(mesh.reshape(-1, 2)).reshape(mesh.shape[:2])
+            style = "--" if label in drawing.options.get("dashed", []) else "-"
+            axes.contour(*grid, values, levels=[0.0], colors=[colour], linestyles=[style], linewidths=1.8)
+            handles.append(Line2D([], [], color=colour, linestyle=style, label=label))
+        axes.set(xlabel="x₁", ylabel="x₂", title=drawing.table.label(dataset))
+        figure.legend(handles=handles, loc="outside lower center", ncols=4, fontsize="small")
+        yield (dataset if len(experiment.datasets) > 1 else ""), figure
+
+
+def _fitted(drawing: Drawing, unit: Any, label: str, X: Any, y: Any) -> Any:
+    """Fit a method as its record says: with the parameters that were chosen, where they were tuned."""
+    spec = drawing.config.experiment.methods[label]
+    mine = next(
+        u for u in drawing.units if (u.source, u.label, u.split.digest()) == (unit.source, label, unit.split.digest())
+    )
+    trial = mine.trials[0]
+    record = drawing.records.get(trial.key)
+    chosen = record.values.get("chosen", {}) if record else {}
+    return CATALOGUE[spec.method].load()(**{**spec.params, **trial.point, **chosen}).fit(X, y)
