@@ -155,12 +155,16 @@ class Reported(Model):
 
 
 class TableSpec(Model):
-    """Which keys make rows and columns (``dataset``, ``method`` or a parameter), and what is measured."""
+    """Which keys make rows and columns (``dataset``, ``method`` or a parameter), and what is measured.
+
+    ``paired`` names a method that every other one is compared with, split by split.
+    """
 
     rows: list[str] = ["dataset"]
     columns: list[str] = ["method"]
     metrics: list[str] = ["error_pos", "error_neg"]
     labels: dict[str, str] = {}
+    paired: str | None = None
 
 
 class Costs(Model):
@@ -334,6 +338,9 @@ def _semantic(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
             given = figure.options.get(option)
             if given is not None and given not in words:
                 yield ("figures", label, option), f"{option} {given!r}: {nearest(str(given), words)}"
+    if experiment.table.paired is not None and experiment.table.paired not in experiment.methods:
+        hint = nearest(experiment.table.paired, experiment.methods)
+        yield ("table", "paired"), f"table.paired: no method {experiment.table.paired!r}: {hint}"
     keys = {"dataset", "method"} | names
     for part in ("rows", "columns"):
         for index, key in enumerate(getattr(experiment.table, part)):

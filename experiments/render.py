@@ -87,6 +87,13 @@ def notes(table: Table) -> Iterator[str]:
         if cell.chosen and cell.metric == table.metrics[0]:
             where = " on ".join(str(cell.keys[k]) for k in ("method", "dataset"))
             yield f"{where}: best at " + ", ".join(f"{table.label(k)} = {v:g}" for k, v in cell.chosen.items())
+    for pair in table.pairs:
+        sure = abs(pair.difference) > pair.half_width
+        yield (
+            f"{pair.first} − {pair.second} on {pair.dataset}, {table.label(pair.metric)}: {pair.difference:+.2f} "
+            f"± {pair.half_width:.2f} (95 %, {pair.repetitions} paired repetitions): "
+            + ("a difference" if sure else "no significant difference")
+        )
     for reason, see, count in _reasons(table):
         yield f"≈ {count} cell{'s' if count > 1 else ''}: {reason}" + (f" (see {see})" if see else "")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mmc.experiments.config import Config, Deviation, Reported
+from mmc.experiments.config import Config, Deviation, Partitions, Reported
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.metrics import METRICS, metric
 from mmc.experiments.plan import Unit
@@ -73,6 +73,19 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Pair:
+    """The mean difference of two methods over the same repetitions, and the half-width of its 95 % interval."""
+
+    dataset: str
+    metric: str
+    first: str
+    second: str
+    difference: float
+    half_width: float
+    repetitions: int
+
+
+@dataclass(frozen=True)
 class Table:
     """All cells of a config, with the keys that lay them out."""
 
@@ -84,6 +97,7 @@ class Table:
     cells: tuple[Cell, ...]
     labels: Mapping[str, str]
     source: str = ""
+    pairs: tuple[Pair, ...] = ()
 
     def counts(self) -> dict[str, int]:
         """Return how many reported numbers have which verdict."""
@@ -150,7 +164,32 @@ def gather(config: Config, units: Sequence[Unit], records: Mapping[str, Record])
         tuple(cells),
         experiment.table.labels,
         experiment.reported.source if experiment.reported else "",
+        tuple(_pairs(cells, experiment.table.paired, _overlap(experiment.split))) if experiment.table.paired else (),
     )
+
+
+def _overlap(split: Any) -> float:
+    """Return n_test / n_train: random partitions share most of their training points, so they are not independent."""
+    return (1 - split.train) / split.train if isinstance(split, Partitions) else 0.0
+
+
+def _pairs(cells: Sequence[Cell], first: str, overlap: float) -> Iterator[Pair]:
+    """Compare one method with all others, with the corrected resampled t interval of Nadeau & Bengio (2003)."""
+    from scipy.special import stdtrit
+
+    for one in cells:
+        for other in cells:
+            same = (one.keys["dataset"], one.metric) == (other.keys["dataset"], other.metric)
+            n = len(one.by_repetition)
+            if not same or one.keys["method"] != first or other.keys["method"] == first or n < 2:
+                continue
+            if len(other.by_repetition) != n:
+                continue
+            differences = np.subtract(one.by_repetition, other.by_repetition)
+            spread = float(np.std(differences, ddof=1)) * math.sqrt(1 / n + overlap)
+            width = float(stdtrit(n - 1, 0.975)) * spread
+            names = str(one.keys["dataset"]), one.metric, first, str(other.keys["method"])
+            yield Pair(*names, float(np.mean(differences)), width, n)
 
 
 def pooled(name: str, folds: Iterable[Record | None], costs: Mapping[str, Any]) -> float | None:

@@ -90,7 +90,7 @@ CATALOGUE: dict[str, Method] = {
             "banded",
             _GU,
             "SVM whose decision values also stay below B",
-            {"qp": "banded_qp"},
+            {"qp": "banded_qp", "libsvm": "banded_libsvm"},
             "d_w^d / d_b^m",
         ),
         Method(

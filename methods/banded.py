@@ -1,0 +1,211 @@
+"""SVMs whose decision values are kept in a band.
+
+The banded SVM (Pendse (2.3)) charges a decision value below ρ1 and one above ρ2:
+
+    min_{w,b}  ½‖w‖² + C1 Σ [ρ1 − y_i f(x_i)]_+ + C2 Σ [y_i f(x_i) − ρ2]_+ ,       f(x) = ⟨w, x⟩ + b.
+
+Its dual (3.14), with α for the first sum and θ for the second, B = yy'∘K:
+
+    max  ρ1 1'α − ρ2 1'θ − ½ (α − θ)'B(α − θ)     s.t.  0 ≤ α ≤ C1,  0 ≤ θ ≤ C2,  y'(α − θ) = 0.
+
+The relative margin machine (Gu & Guo (13), with slacks on the margin) is ρ1 = 1, ρ2 = B, C2 = ∞: y_i f(x_i) ≤ B is
+hard, and w = 0 always satisfies it. As in (13), only y f is bounded: a point on the wrong side may be farther away than
+B, at the price of its slack.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+
+from mmc.methods.base import BinaryMethod, Fitted, Training
+from mmc.methods.kernels import Array, Kernel
+from mmc.methods.solution import NotConverged
+from mmc.methods.solvers.libsvm import Hinges
+
+
+@dataclass(frozen=True)
+class BandedProblem:
+    """The problem of the module: Gram matrix, labels ±1, and four numbers; C2 may be infinite."""
+
+    K: Array
+    sign: Array
+    C1: float
+    C2: float
+    rho1: float
+    rho2: float
+
+    @property
+    def largest_theta(self) -> float:
+        """Return C2, or what no θ can exceed: the dual objective is 0 at 0, so that ρ2 1'θ ≤ ρ1 1'α ≤ ρ1 n C1."""
+        return min(self.C2, self.rho1 / self.rho2 * len(self.sign) * self.C1)
+
+    @cached_property
+    def hinges(self) -> Hinges:
+        """Return the problem with one hinge for every α, then one for every θ."""
+        y, n = self.sign, len(self.sign)
+        return Hinges(
+            self.K,
+            np.tile(np.arange(n), 2),
+            np.concatenate([y, -y]),
+            np.concatenate([self.rho1 * y, self.rho2 * y]),
+            np.repeat([self.C1, self.largest_theta], n),
+        )
+
+    def answer(self, a: Array, tol: float, iterations: int, version: str, interior: bool = False) -> BandedAnswer:
+        """Return the classifier of the multipliers a = (α, θ), made feasible; raise NotConverged if its gap exceeds tol.
+
+        ``interior`` says that they come from an interior-point method.
+        """
+        gamma = a[: len(self.sign)] - a[len(self.sign) :]  # α_i θ_i = 0: lowering both gains ρ2 − ρ1
+        a = self.hinges.feasible(np.concatenate([np.maximum(gamma, 0.0), np.maximum(-gamma, 0.0)]))
+        alpha, theta = np.split(a, 2)
+        certificate = self.hinges.certify(a, interior)
+        coef, b, primal = self.sign * (alpha - theta), certificate.b, certificate.primal
+        if np.isinf(self.C2):
+            margin = self.sign * certificate.f
+            shrink = min(1.0, self.rho2 / max(np.max(margin), self.rho2))  # 1 but for rounding: the bound is hard
+            square = coef @ (certificate.f - b)
+            primal = shrink**2 * square / 2 + self.C1 * np.sum(np.maximum(self.rho1 - shrink * margin, 0.0))
+            coef, b = shrink * coef, shrink * b
+            certificate = replace(certificate, primal=float(primal))
+        if not certificate.gap <= tol:
+            raise NotConverged(
+                f"{version} reached a relative duality gap of {certificate.gap:.1e}, wanted {tol:.1e}: "
+                "scale the data or lower C",
+                iterations,
+                certificate.gap,
+            )
+        return BandedAnswer(coef, b, alpha, theta, certificate.primal, certificate.gap, iterations, version)
+
+
+@dataclass(frozen=True)
+class BandedAnswer:
+    """f(x) = Σ coef_i k(x_i, x) + b, the multipliers, and what they are worth."""
+
+    coef: Array
+    b: float
+    alpha: Array
+    theta: Array
+    objective: float
+    gap: float
+    iterations: int
+    version: str
+
+
+class _Banded(BinaryMethod):
+    """What the two methods share: after ``fit``, α and θ of every training point and where they are not zero.
+
+    ``alpha_support_`` and ``theta_support_`` index the points with a multiplier, ``alpha_free_`` and ``theta_free_`` those
+    among them that are below their bound.
+    """
+
+    def _fit_band(self, train: Training, C1: float, C2: float, rho1: float, rho2: float) -> Fitted:
+        problem = BandedProblem(train.gram(self._kernel), train.sign, C1, C2, rho1, rho2)
+        answer = self._solve(problem)
+        alpha, theta = answer.alpha, answer.theta
+        return Fitted(
+            answer.objective,
+            answer.gap,
+            answer.iterations,
+            answer.version,
+            answer.b,
+            coef=answer.coef @ train.X if self._linear else None,
+            dual=answer.coef,
+            attributes={
+                "alpha_": alpha,
+                "theta_": theta,
+                "alpha_support_": np.flatnonzero(alpha),
+                "theta_support_": np.flatnonzero(theta),
+                "alpha_free_": np.flatnonzero((alpha > 0) & (alpha < (1 - 1e-9) * C1)),
+                "theta_free_": np.flatnonzero((theta > 0) & (theta < (1 - 1e-9) * C2)),
+            },
+        )
+
+
+class BSVM(_Banded):
+    """Banded SVM (2.3): decision values y f(x) below ``rho1`` cost ``C1``, those above ``rho2`` cost ``C2``.
+
+    C2 = 0 and rho1 = 1 is the SVM; C1 = 0 is refused, for f = 0 would cost nothing.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BinaryMethod._parameter_constraints,
+        "C1": [Interval(Real, 0, None, closed="neither")],
+        "C2": [Interval(Real, 0, None, closed="left")],
+        "rho1": [Interval(Real, 0, None, closed="neither")],
+        "rho2": [Interval(Real, 0, None, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        C1: float = 1.0,
+        C2: float = 1.0,
+        rho1: float = 1.0,
+        rho2: float = 1.5,
+        kernel: Kernel = "linear",
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        solver: str = "libsvm",
+        solver_options: dict[str, Any] | None = None,
+        pos_label: Any = None,
+    ):
+        self.C1 = C1
+        self.C2 = C2
+        self.rho1 = rho1
+        self.rho2 = rho2
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.solver = solver
+        self.solver_options = solver_options
+        self.pos_label = pos_label
+
+    def _fit(self, train: Training) -> Fitted:
+        if not self.rho2 > self.rho1:
+            raise ValueError(f"rho2 must be greater than rho1: got rho1={self.rho1}, rho2={self.rho2}")
+        return self._fit_band(train, float(self.C1), float(self.C2), float(self.rho1), float(self.rho2))
+
+
+class RMM(_Banded):
+    """Relative margin machine (13) with slack: the SVM with cost ``C``, under the hard bound y f(x_i) ≤ ``B``, B > 1."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BinaryMethod._parameter_constraints,
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "B": [Real],
+    }
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        B: float = 2.0,
+        kernel: Kernel = "linear",
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        solver: str = "qp",
+        solver_options: dict[str, Any] | None = None,
+        pos_label: Any = None,
+    ):
+        self.C = C
+        self.B = B
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.solver = solver
+        self.solver_options = solver_options
+        self.pos_label = pos_label
+
+    def _fit(self, train: Training) -> Fitted:
+        if not self.B > 1:
+            raise ValueError(f"B must be greater than 1, the margin: got B={self.B}")
+        return self._fit_band(train, float(self.C), np.inf, 1.0, float(self.B))

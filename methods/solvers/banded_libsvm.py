@@ -1,0 +1,58 @@
+"""The banded SVM by libsvm's ε-insensitive regression.
+
+The penalty of (2.3) is zero on the band ρ1 ≤ y f ≤ ρ2 and grows linearly outside (Pendse). With C1 = C2 it is the
+ε-insensitive loss with target y(ρ1 + ρ2)/2 and ε = (ρ2 − ρ1)/2. With C1 ≠ C2 every point is given twice, with one wide
+ε = E: copy A has the target y(ρ1 + E) and the weight C1, copy B the target y(ρ2 − E) and the weight C2. Their inner edges
+are those of the band. Their outer edges must never be reached: |f| < 2E − ρ2 is checked after every run, and where it
+fails a wider E is taken. C2 = ∞ needs no limit process: no θ exceeds ρ1/ρ2 n C1 anyway.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.svm import SVR
+
+from mmc.methods.banded import BandedAnswer, BandedProblem
+from mmc.methods.kernels import Array
+from mmc.methods.solvers.libsvm import VERSION, libsvm_options, run_libsvm, solve_hinges
+
+
+def solve(
+    problem: BandedProblem, *, tol: float = 1e-6, max_iter: int | None = None, cache: float = 200.0
+) -> BandedAnswer:
+    """Return the banded SVM to a relative duality gap of ``tol``, or raise NotConverged.
+
+    ``max_iter`` bounds each run of libsvm (default: 50 per hinge and at least 20,000), ``cache`` is its megabytes.
+    """
+    K, y, n = problem.K, problem.sign, len(problem.sign)
+    rho1, rho2, C1, C2 = problem.rho1, problem.rho2, problem.C1, problem.largest_theta
+    hinges = problem.hinges
+    gram = np.tile(K, (2, 2)) if 0 < C2 != C1 else K
+    options = {"kernel": "precomputed", **libsvm_options(hinges, max_iter, cache)}
+
+    def split(gamma: Array) -> Array:
+        return np.concatenate([np.maximum(gamma, 0.0), np.maximum(-gamma, 0.0)])
+
+    def symmetric(scale: float) -> tuple[Array | None, int]:
+        machine = SVR(C=scale * C1, epsilon=(rho2 - rho1) / 2, **options)
+        coef, iterations = run_libsvm(machine, K, y * (rho1 + rho2) / 2)
+        return None if coef is None else split(coef * y), iterations
+
+    def stacked(scale: float) -> tuple[Array | None, int]:
+        size = 2 * n if C2 else n  # copy B without a weight is left out: scikit-learn would renumber the points
+        E, total = 100 * rho2, 0
+        while True:
+            targets = np.concatenate([y * (rho1 + E), y * (rho2 - E)])
+            machine = SVR(C=scale, epsilon=E, **options)
+            both, iterations = run_libsvm(machine, gram[:size, :size], targets[:size], hinges.C[:size])
+            total += iterations
+            if both is None:
+                return None, total
+            coef = np.bincount(hinges.point[:size], both, n)
+            largest = np.max(np.abs(K @ coef + machine.intercept_[0]))
+            if largest < 2 * E - rho2:
+                return split(coef * y), total
+            E = 10 * largest
+
+    a, _, iterations = solve_hinges(hinges, symmetric if C1 == C2 else stacked, tol)
+    return problem.answer(a, tol, iterations, VERSION)

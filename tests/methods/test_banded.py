@@ -1,0 +1,237 @@
+"""The banded SVM and the relative margin machine: optimality, independent solvers, and the limits that tie them together."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.svm import SVC, SVR
+
+from mmc.methods import BSVM, RMM, SVM, NotConverged
+from mmc.methods.banded import BandedProblem
+from mmc.methods.kernels import KernelSpec
+from mmc.methods.solvers import banded_libsvm, banded_qp
+
+BANDS = [  # C1, C2, rho1, rho2
+    (10.0, 100.0, 1.0, 1.5),
+    (2.0, 2.0, 1.0, 1.5),
+    (50.0, 0.5, 0.5, 3.0),
+    (1.0, 0.0, 1.0, 2.0),
+    (0.05, 0.2, 1.0, 1.1),
+]
+KERNELS = [{"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.5}]
+
+
+def by_kernel(kernel):
+    return kernel["kernel"]
+
+
+def data(n=100, seed=0):
+    return make_classification(
+        n, 4, n_informative=3, n_redundant=0, n_clusters_per_class=1, flip_y=0.1, weights=[0.6], random_state=seed
+    )
+
+
+def state(band, kernel, seed=0, n=100):
+    X, y = data(n, seed)
+    return BandedProblem(KernelSpec(**kernel)(X, X), 2.0 * y - 1, *band)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=by_kernel)
+@pytest.mark.parametrize("band", [*BANDS, (1.0, np.inf, 1.0, 1.2), (20.0, np.inf, 1.0, 2.0)], ids=str)
+def test_both_solvers_agree(band, kernel):
+    p = state(band, kernel)
+    first = banded_libsvm.solve(p, tol=1e-6)
+    second = banded_qp.solve(p, tol=1e-8)
+    assert first.objective == pytest.approx(second.objective, rel=1e-6)
+    values = [p.K @ answer.coef + answer.b for answer in (first, second)]
+    np.testing.assert_allclose(*values, atol=1e-4)
+    if np.isinf(p.C2):
+        assert np.max(p.sign * values) <= p.rho2 * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=by_kernel)
+@pytest.mark.parametrize("band", BANDS, ids=str)
+def test_strong_duality(band, kernel):
+    """(2.3) and (3.14), evaluated here, meet to 1e-8."""
+    p = state(band, kernel, seed=1)
+    C1, C2, rho1, rho2 = band
+    answer = banded_qp.solve(p, tol=1e-8)
+    alpha, theta, y = answer.alpha, answer.theta, p.sign
+    assert abs(y @ (alpha - theta)) <= 1e-12 * np.sum(alpha + theta)
+    assert min(alpha.min(), theta.min()) >= 0
+    assert alpha.max() <= C1
+    assert theta.max() <= C2
+    square = (y * (alpha - theta)) @ p.K @ (y * (alpha - theta)) / 2
+    margin = y * (p.K @ (y * (alpha - theta)) + answer.b)
+    primal = square + C1 * np.sum(np.maximum(rho1 - margin, 0)) + C2 * np.sum(np.maximum(margin - rho2, 0))
+    dual = rho1 * np.sum(alpha) - rho2 * np.sum(theta) - square
+    assert abs(primal - dual) <= 1e-8 * primal
+    assert answer.objective == pytest.approx(primal, rel=1e-12)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=by_kernel)
+@pytest.mark.parametrize("band", BANDS, ids=str)
+def test_optimality_conditions(band, kernel):
+    """(3.25): where a multiplier is zero, free or at its bound, the decision value says so."""
+    X, y = data(seed=2)
+    C1, C2, rho1, rho2 = band
+    model = BSVM(C1, C2, rho1, rho2, **kernel).fit(X, y)
+    margin = (2 * y - 1) * model.decision_function(X)
+    alpha, theta = model.alpha_, model.theta_
+    assert np.all(alpha * theta == 0)
+    bounded = np.setdiff1d(model.alpha_support_, model.alpha_free_)
+    assert np.all(margin[bounded] <= rho1 + 1e-5)
+    np.testing.assert_allclose(margin[model.alpha_free_], rho1, atol=1e-5)
+    np.testing.assert_allclose(margin[model.theta_free_], rho2, atol=1e-5)
+    assert np.all(margin[np.setdiff1d(model.theta_support_, model.theta_free_)] >= rho2 - 1e-5)
+    assert np.all(margin[alpha == 0] >= rho1 - 1e-5)
+    if C2:
+        assert np.all(margin[theta == 0] <= rho2 + 1e-5)
+    else:
+        assert not len(model.theta_support_)
+    if kernel["kernel"] == "rbf":
+        expected = ((alpha - theta) * (2 * y - 1))[model.support_]
+        np.testing.assert_allclose(model.dual_coef_[0], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("solver", ["libsvm", "qp"])
+@pytest.mark.parametrize("kernel", KERNELS, ids=by_kernel)
+def test_without_the_upper_penalty_it_is_scikit_learns_svc(kernel, solver):
+    X, y = data()
+    model = BSVM(C1=3.0, C2=0.0, rho1=1.0, rho2=1.5, solver=solver, **kernel).fit(X, y)
+    peer = SVC(C=3.0, tol=1e-6, **kernel).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), peer.decision_function(X), atol=1e-4)
+
+
+def test_objective_agrees_with_cvxpy():
+    X, y = data(60)
+    sign, (C1, C2, rho1, rho2) = 2 * y - 1, BANDS[0]
+    w, b = cp.Variable(X.shape[1]), cp.Variable()
+    margin = cp.multiply(sign, X @ w + b)
+    loss = cp.sum_squares(w) / 2 + C1 * cp.sum(cp.pos(rho1 - margin)) + C2 * cp.sum(cp.pos(margin - rho2))
+    value = cp.Problem(cp.Minimize(loss)).solve(solver=cp.CLARABEL)
+    for solver in ("libsvm", "qp"):
+        model = BSVM(C1, C2, rho1, rho2, solver=solver).fit(X, y)
+        assert model.solution_.objective == pytest.approx(value, rel=1e-6)
+        np.testing.assert_allclose(model.coef_[0], w.value, atol=1e-4)
+
+
+def test_the_band_and_the_costs_have_a_unit():
+    """f/ρ1 depends on C·ρ only through C/ρ1 and ρ2/ρ1."""
+    X, y = data()
+    one = BSVM(4.0, 8.0, 1.0, 1.5, kernel="rbf", gamma=0.5).fit(X, y)
+    ten = BSVM(40.0, 80.0, 10.0, 15.0, kernel="rbf", gamma=0.5).fit(X, y)
+    np.testing.assert_allclose(10 * one.decision_function(X), ten.decision_function(X), atol=1e-5)
+
+
+def test_equal_costs_are_the_limit_of_unequal_ones():
+    """The plain regression and the stacked one are two programs for the same problem."""
+    kernel = {"kernel": "rbf", "gamma": 0.5}
+    plain = banded_libsvm.solve(state((2.0, 2.0, 1.0, 1.5), kernel))
+    stacked = banded_libsvm.solve(state((2.0, 2.0 * (1 + 1e-9), 1.0, 1.5), kernel))
+    np.testing.assert_allclose(plain.coef, stacked.coef, atol=1e-6)
+
+
+def test_far_decision_values_widen_the_tube(monkeypatch):
+    """A point so far out that it passes the outer edge of the first tube, where copy A would charge it again."""
+    X = np.random.default_rng(0).normal(size=(40, 2)) + np.repeat([[1.5], [-1.5]], 20, axis=0)
+    X[0, 0] = 1e3
+    p = BandedProblem(X @ X.T, np.repeat([1.0, -1.0], 20), 1.0, 1e-5, 1.0, 1.5)
+    widths = []
+
+    def recorded(**options):
+        widths.append(options["epsilon"])
+        return SVR(**options)
+
+    monkeypatch.setattr(banded_libsvm, "SVR", recorded)
+    answer, reference = banded_libsvm.solve(p), banded_qp.solve(p)
+    largest = np.max(np.abs(p.K @ answer.coef + answer.b))
+    assert largest > 2 * widths[0] - p.rho2
+    assert largest < 2 * widths[-1] - p.rho2
+    assert answer.objective == pytest.approx(reference.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("solve", [banded_libsvm.solve, banded_qp.solve], ids=["libsvm", "qp"])
+def test_the_bias_without_a_free_multiplier_is_in_the_middle(solve):
+    """Two points, C so small that both multipliers are at their bound: every b between is optimal."""
+    p = BandedProblem(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([1.0, -1.0]), 0.1, 0.0, 1.0, 1.5)
+    answer = solve(p)
+    np.testing.assert_allclose(answer.alpha, 0.1)
+    assert answer.b == pytest.approx(0, abs=1e-3)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=by_kernel)
+def test_the_relative_margin_machine_is_the_limit_of_the_banded_svm(kernel):
+    X, y = data()
+    hard = RMM(C=5.0, B=1.3, **kernel).fit(X, y)
+    soft = BSVM(C1=5.0, C2=1e6, rho1=1.0, rho2=1.3, **kernel).fit(X, y)
+    np.testing.assert_allclose(hard.decision_function(X), soft.decision_function(X), atol=1e-4)
+    assert hard.solution_.objective == pytest.approx(soft.solution_.objective, rel=1e-5)
+    assert len(hard.theta_support_) > 0
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=by_kernel)
+def test_no_theta_exceeds_what_a_finite_cost_needs(kernel):
+    """With C2 = ρ1/ρ2 n C1 the bound is as good as hard, so that ∞ needs no other program."""
+    p = state((5.0, np.inf, 1.0, 1.3), kernel)
+    reference = banded_qp.solve(p)
+    assert 0 < np.sum(reference.theta) <= p.largest_theta
+    finite = banded_qp.solve(state((5.0, p.largest_theta, 1.0, 1.3), kernel))
+    assert finite.objective == pytest.approx(reference.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("B", [1.05, 1.5, 4.0])
+@pytest.mark.parametrize("kernel", KERNELS, ids=by_kernel)
+def test_the_bound_is_hard(kernel, B):
+    X, y = data(seed=3)
+    model = RMM(C=10.0, B=B, **kernel).fit(X, y)
+    margin = (2 * y - 1) * model.decision_function(X)
+    assert np.max(margin) <= B * (1 + 1e-12)
+    free = SVM(C_pos=10.0, C_neg=10.0, **kernel).fit(X, y)
+    assert model.solution_.objective >= free.solution_.objective * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=by_kernel)
+def test_a_bound_that_nothing_meets_leaves_the_svm(kernel):
+    X, y = data()
+    svm = SVM(C_pos=2.0, C_neg=2.0, **kernel).fit(X, y)
+    B = 1.01 * np.max((2 * y - 1) * svm.decision_function(X))
+    model = RMM(C=2.0, B=B, **kernel).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), svm.decision_function(X), atol=1e-4)
+    assert not len(model.theta_support_)
+
+
+@pytest.mark.parametrize("method", [BSVM(kernel="rbf", gamma=0.5), RMM(kernel="rbf", gamma=0.5)], ids=["BSVM", "RMM"])
+def test_a_path_is_the_separate_fits(method):
+    X, y = data(60)
+    X_test, _ = data(20, seed=5)
+    names = {"BSVM": ("C1", "rho2"), "RMM": ("C", "B")}[type(method).__name__]
+    grid = [dict(zip(names, point, strict=True)) for point in ((0.1, 1.2), (1.0, 1.2), (1.0, 3.0))]
+    for step in method.fit_path(X, y, grid, X_test):
+        alone = type(method)(**{**method.get_params(), **step.params}).fit(X, y)
+        np.testing.assert_allclose(step.decision, alone.decision_function(X_test), atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (BSVM(rho1=1.5, rho2=1.5), "rho2 must be greater than rho1: got rho1=1.5, rho2=1.5"),
+        (BSVM(rho1=0.0), "'rho1' parameter of BSVM must be a float in the range"),
+        (BSVM(C1=0.0), "'C1' parameter of BSVM must be a float in the range"),
+        (BSVM(C2=-1.0), "'C2' parameter of BSVM must be a float in the range"),
+        (RMM(B=1.0), "B must be greater than 1"),
+        (RMM(C=0.0), "'C' parameter of RMM must be a float in the range"),
+    ],
+    ids=lambda v: str(v) if not isinstance(v, str) else "",
+)
+def test_bad_parameters_are_refused(model, message):
+    with pytest.raises(ValueError, match=message):
+        model.fit(*data(20))
+
+
+def test_stopped_short():
+    X, y = data()
+    with pytest.raises(NotConverged, match="raise max_iter"):
+        BSVM(kernel="rbf", gamma=0.5, solver_options={"max_iter": 2}).fit(X, y)
+    with pytest.raises(NotConverged, match="relative duality gap"):
+        BSVM(kernel="rbf", gamma=0.5, solver="qp", solver_options={"max_iter": 2}).fit(X, y)
