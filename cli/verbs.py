@@ -40,6 +40,8 @@ def run(
             folder = results / config.name
             files = outcome.write(folder, store.provenance(config.name))
             _print(outcome.table, out)
+            for claim in outcome.claims:
+                out.print(f"{claim.verdict:>14}: {claim.statement}\n{'':16}{claim.measured}", soft_wrap=True)
             files += outcome.draw(folder)
             out.print(f"written to {folder}/: {', '.join(files)}\n", style="dim")
 

@@ -67,18 +67,22 @@ def gamma_synthetic(
     return _dataset("gamma_synthetic", blocks, n_train=n_pos + n_neg)
 
 
-def bsvm_toy(seed: int, *, per_cluster: int, sigma_pos: float, sigma_neg: float) -> DataSet:
-    """Pendse, section 4: five normal clusters of class +1 (centre and diagonals), four of class -1 (the axes)."""
+def bsvm_toy(seed: int, *, per_cluster: int, test_per_cluster: int, sigma_pos: float, sigma_neg: float) -> DataSet:
+    """Pendse, section 4: five normal clusters of class +1 (centre and diagonals), four of class -1 (the axes).
+
+    The training rows come first, cluster by cluster, the central one before all others.
+    """
     r = 1 / math.sqrt(2)
     clusters = [
         *(("pos", centre, sigma_pos) for centre in [(0.0, 0.0), (r, r), (-r, r), (-r, -r), (r, -r)]),
         *(("neg", centre, sigma_neg) for centre in [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)]),
     ]
     blocks = [
-        (label, _stream(seed, stream).standard_normal((per_cluster, 2)) * sigma + np.asarray(centre))
+        (label, _stream(seed, stream + first).standard_normal((rows, 2)) * sigma + np.asarray(centre))
+        for first, rows in ((0, per_cluster), (len(clusters), test_per_cluster))
         for stream, (label, centre, sigma) in enumerate(clusters)
     ]
-    return _dataset("bsvm_toy", blocks)
+    return _dataset("bsvm_toy", blocks, n_train=len(clusters) * per_cluster)
 
 
 def noisy_normals(

@@ -11,7 +11,9 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from mmc.experiments.claims import CLAIMS
 from mmc.experiments.errors import ConfigError
+from mmc.experiments.measures import MEASURES
 from mmc.experiments.metrics import METRICS
 from mmc.experiments.yaml_lines import KeyPath, line_of, read
 from mmc.methods import CATALOGUE, nearest
@@ -199,6 +201,8 @@ class Experiment(Model):
     methods: dict[str, MethodSpec] = Field(min_length=1)
     grid: GridSpec | None = None
     costs: Costs = Costs(pos=1.0, neg=1.0)
+    measures: dict[str, Params] = {}
+    claims: str | None = None
     table: TableSpec = TableSpec()
     reported: Reported | None = None
     figures: dict[str, FigureSpec] = {}
@@ -331,6 +335,11 @@ def _semantic(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
             if point.get("kernel") in ("rbf", "poly") and point.get("gamma") is None:
                 yield where, f"{label}: kernel {point['kernel']!r} needs 'gamma', its width"
                 break
+    for name in experiment.measures:
+        if name not in MEASURES:
+            yield ("measures", name), f"no measure {name!r}: {nearest(name, MEASURES)}"
+    if experiment.claims is not None and experiment.claims not in CLAIMS:
+        yield ("claims",), f"no claims {experiment.claims!r}: {nearest(experiment.claims, CLAIMS)}"
     for label, figure in experiment.figures.items():
         if figure.kind not in FIGURES:
             yield ("figures", label, "kind"), f"no figure of kind {figure.kind!r}: {nearest(figure.kind, FIGURES)}"

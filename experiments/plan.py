@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from mmc import datasets
+from mmc.experiments import measures
 from mmc.experiments.config import Config, DataSpec, Fixed, Params, points
 from mmc.experiments.errors import ConfigError
-from mmc.experiments.sources import fingerprint
+from mmc.experiments.sources import fingerprint, source_of
 from mmc.experiments.splits import Split, seed_of, splits
 from mmc.methods import CATALOGUE
 
@@ -88,6 +89,7 @@ class Unit:
     tune: Params | None = None
     tune_seed: int = 0
     costs: Params | None = None
+    measures: Params | None = None
 
 
 def key_of(parts: Any) -> str:
@@ -156,6 +158,19 @@ def _unit(config: Config, label: str, source: Source, data: datasets.DataSet, sp
         "solver": solver,
         "code": fingerprint(spec.method, solver),
         **({"tune": tune, "seed": tune_seed, "costs": costs} if tune else {}),
+        **({"measures": experiment.measures, "measuring": source_of(measures)} if experiment.measures else {}),
     }
     trials = tuple(Trial(key_of({**shared, "point": point}), point) for point in experiment.points_of(label))
-    return Unit(source, split, experiment.scale, label, spec.method, spec.params, trials, tune, tune_seed, costs)
+    return Unit(
+        source,
+        split,
+        experiment.scale,
+        label,
+        spec.method,
+        spec.params,
+        trials,
+        tune,
+        tune_seed,
+        costs,
+        experiment.measures or None,
+    )

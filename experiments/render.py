@@ -109,8 +109,10 @@ def _reasons(table: Table) -> list[tuple[str, str | None, int]]:
 def terminal(table: Table, width: int) -> Iterator[Any]:
     """Yield what rich prints: one wide table where it fits, else one per first column key."""
     rows, columns, cells = grid_of(table)
-    wide = sum(len(table.label(key)) + 3 for key in table.rows) + 16 * len(columns)
-    groups = [columns] if wide <= width else _by_first(columns)
+    room = width - sum(
+        max(len(table.label(part)) for part in (key, *(r[i] for r in rows))) + 3 for i, key in enumerate(table.rows)
+    )
+    groups = _packed(columns, max(room // 16, 1))
     yield table.title
     for group in groups:
         yield _rich(table, rows, group, cells)
@@ -118,11 +120,17 @@ def terminal(table: Table, width: int) -> Iterator[Any]:
     yield from notes(table)
 
 
-def _by_first(columns: Sequence[tuple[Any, ...]]) -> list[list[tuple[Any, ...]]]:
-    groups: dict[Any, list[tuple[Any, ...]]] = {}
+def _packed(columns: Sequence[tuple[Any, ...]], most: int) -> list[list[tuple[Any, ...]]]:
+    """Return the columns in as few groups as fit beside each other; those of one method stay together."""
+    families: dict[Any, list[tuple[Any, ...]]] = {}
     for column in columns:
-        groups.setdefault(column[0], []).append(column)
-    return list(groups.values())
+        families.setdefault(column[:-1] or column, []).append(column)
+    groups: list[list[tuple[Any, ...]]] = [[]]
+    for family in families.values():
+        if groups[-1] and len(groups[-1]) + len(family) > most:
+            groups.append([])
+        groups[-1] += family
+    return groups
 
 
 def _rich(table: Table, rows: Any, columns: Any, cells: Any) -> Any:

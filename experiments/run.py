@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from mmc.experiments import render
+from mmc.experiments.claims import CLAIMS, Claim, to_markdown
 from mmc.experiments.config import Config
 from mmc.experiments.engine import Engine
 from mmc.experiments.errors import ConfigError, StoreError
@@ -60,7 +61,13 @@ class Outcome:
 
     def write(self, folder: Path, provenance: Mapping[str, Any] | None) -> list[str]:
         """Write the table as CSV, Markdown and LaTeX, and the run's provenance; return the names."""
-        return _write_table(self.table, folder, provenance)
+        return _write_table(self.table, folder, provenance, self.claims)
+
+    @cached_property
+    def claims(self) -> list[Claim]:
+        """What the paper says in words, with verdicts."""
+        name = self.config.experiment.claims
+        return list(CLAIMS[name](self)) if name else []
 
     def draw(self, folder: Path) -> list[str]:
         """Write the figures as SVG and PNG; return their names."""
@@ -114,12 +121,14 @@ def recall(config: Config, store: Store, data_dir: str | None = None) -> Outcome
     return Outcome(config, units, store.get(trial.key for unit in units for trial in unit.trials))
 
 
-def _write_table(table: Table, folder: Path, provenance: Mapping[str, Any] | None) -> list[str]:
+def _write_table(table: Table, folder: Path, provenance: Mapping[str, Any] | None, claims: list[Claim]) -> list[str]:
     files = {
         "table.csv": render.to_csv(table),
         "table.md": render.to_markdown(table),
         "table.tex": render.to_latex(table),
     }
+    if claims:
+        files["claims.md"] = to_markdown(claims)
     if provenance is not None:
         files["run.json"] = json.dumps(provenance, indent=2, ensure_ascii=False) + "\n"
     try:

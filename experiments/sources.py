@@ -10,6 +10,7 @@ import hashlib
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from types import ModuleType
 
 import mmc.methods
 from mmc.methods import CATALOGUE
@@ -28,6 +29,12 @@ def fingerprint(method: str, solver: str) -> dict[str, str]:
     for module in modules:
         sha.update(module.encode() + b"\0" + _file(module).read_bytes() + b"\0")
     return {"source": sha.hexdigest()[:16], **{library: version(library) for library in libraries}}
+
+
+@cache
+def source_of(module: ModuleType) -> str:
+    """Return the hash of one module's source."""
+    return hashlib.sha256(Path(str(module.__file__)).read_bytes()).hexdigest()[:16]
 
 
 @cache

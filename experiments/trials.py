@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmc.experiments.errors import TrialError
+from mmc.experiments.measures import MEASURES
 from mmc.experiments.metrics import score
 from mmc.experiments.plan import Unit
 from mmc.experiments.splits import kfold
@@ -41,7 +42,10 @@ def run_unit(unit: Unit) -> list[Record]:
         if unit.tune is None:
             grid = [trial.point for trial in unit.trials]
             steps = estimator.fit_path(X_train, y_train, grid, X_test)
-            return [Record(trial.key, *outcome(step, y_test)) for trial, step in zip(unit.trials, steps, strict=True)]
+            return [
+                Record(trial.key, *_measured(unit, step, X_train, y_train, *outcome(step, y_test)))
+                for trial, step in zip(unit.trials, steps, strict=True)
+            ]
         return [_tuned(unit, estimator, X_train, y_train, X_test, y_test)]
     except ValueError as error:
         where = (
@@ -73,9 +77,17 @@ def _tuned(unit: Unit, estimator: Any, X: Any, y: Any, X_test: Any, y_test: Any)
             unit.trials[0].key, "infeasible", {"message": "no grid point could be fitted on every inner fold"}
         )
     (step,) = estimator.fit_path(X, y, [grid[best]], X_test)
-    status, values = outcome(step, y_test)
+    status, values = _measured(unit, step, X, y, *outcome(step, y_test))
     values |= {"chosen": grid[best], "inner_score": scores[best], "seconds": time.perf_counter() - start}
     return Record(unit.trials[0].key, status, values)
+
+
+def _measured(unit: Unit, step: Any, X: Any, y: Any, status: str, values: Values) -> tuple[str, Values]:
+    """Add what the config's measures say of a fitted model."""
+    if step.estimator is not None:
+        for name, options in (unit.measures or {}).items():
+            values |= MEASURES[name](step.estimator, X, y, **options)
+    return status, values
 
 
 COUNTS = ("n_pos", "n_neg", "wrong_pos", "wrong_neg")

@@ -44,7 +44,7 @@ def test_bsvm_toy():
     r = math.sqrt(0.5)
     centres = {"pos": [(0, 0), (r, r), (-r, r), (-r, -r), (r, -r)], "neg": [(1, 0), (0, 1), (-1, 0), (0, -1)]}
     for label, sigma in (("pos", 0.1), ("neg", 0.3)):
-        clusters = data.X[data.y == label].reshape(-1, MANY, 2)
+        clusters = data.X[: data.n_train][data.y[: data.n_train] == label].reshape(-1, MANY, 2)
         assert len(clusters) == len(centres[label])
         for cluster, centre in zip(clusters, centres[label], strict=True):
             assert np.abs(cluster.mean(axis=0) - centre).max() < 5 * sigma / math.sqrt(MANY)

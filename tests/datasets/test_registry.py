@@ -23,7 +23,7 @@ ORIGINALS = {
     "ring_norm": (400, 2, {"pos": 209, "neg": 191}),
     "two_norm": (500, 2, {"pos": 266, "neg": 234}),
     "gamma_synthetic": (300, 2, {"pos": 150, "neg": 150}),
-    "bsvm_toy": (450, 2, {"pos": 250, "neg": 200}),
+    "bsvm_toy": (900, 2, {"pos": 500, "neg": 400}),
     "noisy_normals": (204, 2, {"pos": 102, "neg": 102}),
 }
 
