@@ -97,10 +97,9 @@ def noisy_normals(
     for stream, (label, rows, side) in enumerate((("pos", n_pos, 1.0), ("neg", n_neg, -1.0))):
         centre = np.array([side * distance / 2, 0.0])
         clean = _stream(seed, stream).standard_normal((rows, 2)) * np.asarray(spread) + centre
-        stray = _stream(seed, stream + 2).standard_normal((noisy, 2)) * np.asarray(spread) / 3 + centre * (
-            1 - 2 * reach
-        )
-        blocks.append((label, np.concatenate([clean, stray + [0.0, 1.5 * side * spread[1]]])))
+        target = centre * (1 - 2 * reach) + np.array([0.0, 1.5 * side * spread[1]])
+        stray = _stream(seed, stream + 2).standard_normal((noisy, 2)) * np.asarray(spread) / 3 + target
+        blocks.append((label, np.concatenate([clean, stray])))
     return _dataset("noisy_normals", blocks)
 
 

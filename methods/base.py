@@ -124,7 +124,8 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Any:
         """Return the predicted labels."""
-        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+        decision = self.decision_function(X)
+        return self.classes_[(decision > 0).astype(int)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
