@@ -120,11 +120,12 @@ class Hinges:
         elif free.any():
             b = float(np.mean(r[free]))
         else:
-            up, down = self.movable(a)
+            up, down = self.movable(np.where(a > self.C / 2, self.C, 0.0))
             b = float(np.max(r[up]) + np.min(r[down])) / 2
         half = self.side * a @ h[self.point] / 2
         loss = self.C @ np.maximum(self.side * (r - b), 0.0)
-        if half < -1e-9 * loss:  # not even rounding makes ‖w‖² negative
+        rounding = len(a) * np.finfo(float).eps * np.max(np.abs(self.K)) * np.sum(a) ** 2
+        if half < -1e-9 * loss - rounding:  # not even rounding makes ‖w‖² negative
             raise NotConverged(_NOT_CONVEX)
         return Certificate(b, h + b, float(half + loss), float(self.target @ (self.side * a) - half))
 

@@ -1,0 +1,37 @@
+"""Kernels have the gradients of their values."""
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime
+
+from mmc.methods.kernels import KernelSpec
+
+KERNELS = [
+    KernelSpec("linear"),
+    KernelSpec("rbf", 0.3),
+    KernelSpec("poly", 0.7, 1, 0.0),
+    KernelSpec("poly", 0.7, 2, 1.0),
+    KernelSpec("poly", 0.4, 5, 0.5),
+]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_gradient_is_the_slope_of_the_expansion(kernel):
+    rng = np.random.default_rng(0)
+    X, Z, weights = rng.normal(size=(6, 4)), rng.normal(size=(9, 4)), rng.normal(size=9)
+    slopes = [approx_fprime(x, lambda x: kernel(x[None], Z)[0] @ weights, 1e-7) for x in X]
+    np.testing.assert_allclose(kernel.gradient(X, Z, weights), slopes, rtol=1e-4, atol=1e-5)
+
+
+def test_gradient_of_the_quadratic_kernel_is_that_of_its_feature_space():
+    """(1 + x'z)² = ⟨φ(x), φ(z)⟩ with φ(x) = (1, √2 x, x_a x_b for all a, b): f(x) = w0 + √2 w1'x + x'Wx."""
+    rng = np.random.default_rng(1)
+    X, Z, weights = rng.normal(size=(6, 3)), rng.normal(size=(9, 3)), rng.normal(size=9)
+    linear, quadratic = weights @ Z, np.einsum("j,ja,jb->ab", weights, Z, Z)
+    expected = 2 * linear + 2 * X @ quadratic
+    np.testing.assert_allclose(KernelSpec("poly", 1.0, 2, 1.0).gradient(X, Z, weights), expected)
+
+
+def test_a_callable_kernel_has_no_gradient():
+    with pytest.raises(ValueError, match="callable kernel has no known gradient"):
+        KernelSpec(lambda X, Z: X @ Z.T).gradient(np.eye(2), np.eye(2), np.ones(2))
