@@ -1,0 +1,135 @@
+"""The maxi-min margin machine M⁴ (Gu & Guo, (12); Huang et al. 2008): the margin in standard deviations of each class.
+
+    max  ρ   s.t.  w'x_i + b ≥ ρ s_x(w),   -(w'y_j + b) ≥ ρ s_y(w)                                              (12)
+
+with s_x(w)² = w'Σx w, s_y(w)² = w'Σy w, the covariances divided by the class sizes as Huang et al. and MPM have them. With
+slacks Huang et al. maximise ρ - C Σξ and leave the scale of w open; w → 0 then takes every slack to 0. Here the scale is that of
+(24): ρ (s_x(w) + s_y(w)) = 2, the width of the margin, and slacks are traded for 2/ρ as (28) trades them for w'(x̄ - ȳ):
+
+    min  2/ρ + C Σξ   s.t.  w'x_i + b ≥ ρ s_x(w) - ξ_i,   -(w'y_j + b) ≥ ρ s_y(w) - ξ_j,   ρ (s_x(w) + s_y(w)) = 2,   ξ ≥ 0
+
+which is convex, has a solution for every C, and is (12) for C = ∞.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import nan
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.linalg import eigh, solve_triangular
+from scipy.linalg.lapack import dpstrf
+from sklearn.utils._param_validation import Interval
+
+from mmc.methods.base import BinaryMethod, Fitted, Training
+from mmc.methods.kernels import Array, Kernel
+from mmc.methods.moments import moments
+from mmc.methods.solution import FitError
+from mmc.methods.solvers.sequential_socp import ScatterMargin
+
+
+class M4(BinaryMethod):
+    """Maxi-min margin machine; ``C=inf`` is the hard margin (12).
+
+    The covariances are those of feature space, Σ + ridge·I; with a kernel of full rank and a small ridge each class can be mapped
+    to one point, and ρ says nothing. ``ridge=None`` takes 1e-6 of the variance of the data, so that any data can be
+    fitted; the amount is ``ridge_``. ``rho_`` is ρ: with slacks, that of the soft margin; nan if w = 0.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BinaryMethod._parameter_constraints,
+        "C": [Interval(Real, 0, None, closed="right")],
+        "ridge": [Interval(Real, 0, None, closed="left"), None],
+    }
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        kernel: Kernel = "linear",
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        ridge: float | None = None,
+        solver: str = "sequential-socp",
+        solver_options: dict[str, Any] | None = None,
+        pos_label: Any = None,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.ridge = ridge
+        self.solver = solver
+        self.solver_options = solver_options
+        self.pos_label = pos_label
+
+    def _fit(self, train: Training) -> Fitted:
+        space = train.work.once(("scatter", self._kernel, self.ridge), lambda: self._space(train))
+        answer = self._solve(ScatterMargin(space.points, train.sign, space.share, self.C))
+        s_x, s_y = answer.spread
+        width = s_x + s_y
+        bias = answer.b + ((s_x - s_y) / width if width > 0 else 0.0)
+        w = space.axes @ answer.w
+        rule: dict[str, Any] = {"coef": w, "intercept": bias - float(w @ space.middle)}
+        if space.pivots is not None:
+            dual = np.zeros(len(train.sign))
+            dual[space.pivots] = w
+            rule = {"dual": dual, "intercept": bias}
+        return Fitted(
+            answer.objective,
+            answer.gap,
+            answer.iterations,
+            answer.version,
+            attributes={"rho_": 2 / width if width > 0 else nan, "ridge_": space.ridge},
+            **rule,
+        )
+
+    def _space(self, train: Training) -> _Space:
+        if self._linear:
+            middle = train.X.mean(axis=0)
+            return _decorrelate(train.X - middle, train.sign, self.ridge, middle)
+        # K = LL' to 1e-8; f = w'φ with φ(x) = L_P⁻¹ k(P, x) on the pivots P, so that w becomes L_P'⁻¹ w there.
+        K = train.gram(self._kernel)
+        factor, order, rank, _ = dpstrf(K, tol=1e-8 * float(np.diag(K).max()), lower=1)
+        L = np.tril(factor)[:, :rank]
+        pivots = order[:rank] - 1
+        features = np.empty_like(L)
+        features[order - 1] = L
+        space = _decorrelate(features, train.sign, self.ridge, np.zeros(rank))
+        axes = solve_triangular(L[:rank], space.axes, lower=True, trans=1)
+        return replace(space, axes=axes, pivots=pivots)
+
+
+@dataclass(frozen=True)
+class _Space:
+    """Coordinates v of w = ``axes`` v in which Σx + Σy = I and Σx = diag(``share``)."""
+
+    points: Array
+    share: Array
+    axes: Array
+    middle: Array
+    ridge: float
+    pivots: Any = None
+
+
+def _decorrelate(F: Array, sign: Array, ridge: float | None, middle: Array) -> _Space:
+    m = moments(Training(F, sign))
+    apart, total = m.mean_pos - m.mean_neg, m.cov_pos + m.cov_neg
+    if ridge is None:
+        ridge = 1e-6 * float(np.trace(total) / 2 + apart @ apart / 4) / len(apart)
+    total.ravel()[:: len(total) + 1] += 2 * ridge
+    scale = np.sqrt(np.diag(total))
+    scale = np.where(scale > 1e-13 * np.abs(apart), scale, np.abs(apart))  # below is what rounding leaves of no spread
+    scale[scale == 0] = 1.0
+    values, vectors = eigh(total / np.outer(scale, scale))
+    flat = values <= 10 * len(values) * np.finfo(float).eps
+    apart = apart / scale
+    if np.linalg.norm(apart @ vectors[:, flat]) > 1e-6 * np.linalg.norm(apart):
+        raise FitError("the classes have no spread in a direction that separates them: ρ is unbounded, use a ridge > 0")
+    V = vectors[:, ~flat] / np.sqrt(values[~flat]) / scale[:, None]
+    share, turn = eigh(V.T @ m.cov_pos @ V + ridge * V.T @ V)
+    axes = V @ turn
+    return _Space(F @ axes, np.clip(share, 0, 1), axes, middle, ridge)

@@ -1,0 +1,159 @@
+"""Distance between two ellipsoids by the iteration of Lin & Han (Nath & Bhattacharyya, section 3.2).
+
+From an interior point c_i of each ellipsoid, the means at first:
+1. z1, z2 are where the segment from c1 to c2 leaves the first ellipsoid and enters the second; infeasible if t1 > t2;
+2. stop if the normals Σ_i⁻¹(z_i - μ_i) lie along the segment: the angles (3.26) are at most ``tol``;
+3. else c_i = z_i - λ_i Σ_i⁻¹(z_i - μ_i) with the smallest eigenvalue λ_i: the centre of a ball that touches the
+   ellipsoid from inside at z_i. The distance ‖z1 - z2‖ never grows.
+
+Written in the eigenvectors of Σ1 for the first ellipsoid and of Σ2 for the second, everything is elementwise but the
+change of basis; so one step of all sizes κ together is two matrix products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.linalg import eigh
+
+from mmc.methods.ellipsoid_pair import Closest, EllipsoidPair, check_feasible
+from mmc.methods.kernels import Array
+from mmc.methods.solution import FitError, NotConverged
+
+VERSION = "1"
+_EPS = float(np.finfo(float).eps)
+_TOL, _MAX_ITER = 1e-6, 10_000
+
+
+def solve(problem: EllipsoidPair, *, tol: float = _TOL, max_iter: int = _MAX_ITER, at_cap: str = "raise") -> Closest:
+    """Return the closest points once both normals are within ``tol`` (radians) of the segment between them.
+
+    At ``max_iter`` it raises NotConverged, or returns the iterate with status "iteration-cap" if ``at_cap`` is "keep".
+    Raises InfeasibleProblem, and FitError where a covariance is singular.
+    """
+    if at_cap not in ("raise", "keep"):
+        raise ValueError(f"at_cap is 'raise' or 'keep', not {at_cap!r}")
+    known = problem.geometry.memory.setdefault("ellipsoid", {})
+    key = problem.kappa, tol, max_iter
+    if key not in known:
+        prepare([problem], tol=tol, max_iter=max_iter)
+    found = known[key]
+    if isinstance(found, FitError):
+        raise found
+    if found.status != "solved" and at_cap == "raise":
+        raise NotConverged(
+            f"the ellipsoid iteration was {found.angle:.2g} rad from the optimum after {max_iter} steps (tol={tol:g}); "
+            "raise max_iter or ridge, or keep the iterate with at_cap='keep'",
+            found.iterations,
+            found.angle,
+        )
+    return found
+
+
+def prepare(problems: Sequence[EllipsoidPair], *, tol: float = _TOL, max_iter: int = _MAX_ITER) -> None:
+    """Iterate on many sizes of the same ellipsoids together; `solve` finds the answers in the geometry's memory."""
+    geometry = problems[0].geometry
+    known = geometry.memory.setdefault("ellipsoid", {})
+    open_ = list({p.kappa: p for p in problems if (p.kappa, tol, max_iter) not in known}.values())
+    if open_:
+        for problem, found in zip(open_, _iterate(open_, tol, max_iter), strict=True):
+            known[problem.kappa, tol, max_iter] = found
+
+
+def _iterate(problems: Sequence[EllipsoidPair], tol: float, max_iter: int) -> list[Closest | FitError]:
+    whole = problems[0].geometry.coordinates
+    geometry = whole.spanned
+    d = geometry.d
+    (l1, V1), (l2, V2) = (_axes(S) for S in geometry.covariances)
+    Q, d1 = V1.T @ V2, V1.T @ d
+    kappa2 = np.array([p.kappa for p in problems]).T ** 2
+    l1, l2 = l1[:, None], l2[:, None]
+    answers: list[Closest | FitError | None] = [None] * len(problems)
+    active = np.arange(len(problems))
+    c1 = np.zeros((len(l1), len(active)))  # c_i - μ_i, in the axes of its own ellipsoid
+    c2 = np.zeros_like(c1)
+    distance = np.full(len(active), np.inf)
+    for step in range(1, max_iter + 1):
+        e1 = Q @ c2 - c1 - d1[:, None]  # c2 - c1
+        e2 = Q.T @ e1
+        z1, t1 = _leave(c1, e1, l1, kappa2[0, active])
+        z2, back = _leave(c2, -e2, l2, kappa2[1, active])
+        apart = 1 - back - t1
+        length = np.sqrt(np.einsum("ij,ij->j", e1, e1))
+        p1, p2 = z1 / l1, z2 / l2
+        angle = np.maximum(_angle(e1, p1, length), _angle(-e2, p2, length))
+        gap = apart * length
+        done = (apart <= 0) | (angle <= tol) | (gap > distance * (1 + 1e-9))
+        for j in np.flatnonzero(done | (step == max_iter)):
+            i = int(active[j])
+            overlap = _overlap(problems[i]) if apart[j] <= 0 or (angle[j] > tol and step == max_iter) else None
+            if overlap is not None or apart[j] <= 0:
+                answers[i] = overlap or NotConverged(
+                    f"the ellipsoids met at step {step} though they do not overlap: rounding errors", step
+                )
+            elif angle[j] > tol and step < max_iter:
+                answers[i] = NotConverged(
+                    f"the distance of the ellipsoids rose at step {step}: they are too ill-conditioned; raise ridge",
+                    step,
+                    float(angle[j]),
+                )
+            else:
+                z = V1 @ z1[:, j], V2 @ z2[:, j]
+                r = d + z[0] - z[1]
+                answers[i] = Closest(
+                    whole.axes @ r,
+                    step,
+                    VERSION,
+                    in_coordinates=True,
+                    status="solved" if angle[j] <= tol else "iteration-cap",
+                    middle=None if angle[j] <= tol else float(r @ (z[0] + z[1])) / 2,
+                    angle=float(angle[j]),
+                )
+        left = np.array([answers[i] is None for i in active], dtype=bool)
+        if not left.any():
+            break
+        distance = gap
+        c1, c2 = z1 - l1.min() * p1, z2 - l2.min() * p2
+        if not left.all():
+            active, distance, c1, c2 = active[left], distance[left], c1[:, left], c2[:, left]
+    return [answer for answer in answers if answer is not None]
+
+
+def _axes(S: Array) -> tuple[Array, Array]:
+    """Return the eigenvalues and eigenvectors of a covariance."""
+    values, vectors = eigh(S)
+    if values[0] <= len(values) * _EPS * values[-1]:
+        raise FitError(
+            "the ellipsoid iteration needs positive definite covariances, and one is singular: set ridge > 0 (the "
+            "paper's ε) or use another solver"
+        )
+    return values, vectors
+
+
+def _leave(c: Array, e: Array, values: Array, kappa2: Array) -> tuple[Array, Array]:
+    """Return the points and the t ≥ 0 where c + t·e leaves the ellipsoid Σ z²/λ = κ², for each column."""
+    scaled = e / values
+    a = np.einsum("ij,ij->j", e, scaled)
+    b = np.einsum("ij,ij->j", c, scaled)
+    inside = np.maximum(kappa2 - np.einsum("ij,ij->j", c, c / values), 0.0)
+    root = np.sqrt(b * b + a * inside)
+    t = np.where(b > 0, inside / np.maximum(b + root, 1e-300), (root - b) / a)
+    return c + t * e, t
+
+
+def _angle(along: Array, normal: Array, length: Array) -> Array:
+    """Return the angle between columns, accurate where it is small; 0 for an ellipsoid that is a point."""
+    size = np.sqrt(np.einsum("ij,ij->j", normal, normal))
+    difference = along / length - normal / np.where(size > 0, size, 1.0)
+    half = np.sqrt(np.einsum("ij,ij->j", difference, difference)) / 2
+    return np.where(size > 0, 2 * np.arcsin(np.minimum(half, 1.0)), 0.0)
+
+
+def _overlap(problem: EllipsoidPair) -> FitError | None:
+    """Return the proof that the ellipsoids touch or overlap, if they do."""
+    try:
+        check_feasible(problem)
+    except FitError as error:
+        return error
+    return None

@@ -1,0 +1,380 @@
+"""Distance between two ellipsoids by the secular equations of their two multipliers.
+
+For multipliers τ1, τ2 > 0 of the balls ‖u_i‖ ≤ κ_i the dual (3.23) is solved by
+
+    (I + Σ1/τ1 + Σ2/τ2) r = d,      s_i² = r'Σ_i r,      ‖u_i‖ = s_i/τ_i,
+
+and what is left is to find τ with ‖u_i‖ = κ_i, or τ_i = 0 and ‖u_i‖ ≤ κ_i: a ball collapses where r has no spread in
+its class. It maximises the concave g(τ) = ½ d'r - ½ Σ τ_i κ_i². Newton's method runs on 1/‖u_i‖ - 1/κ_i, which is
+almost linear in τ, as in trust-region methods.
+
+In feature space each step is one n × n Cholesky. With a Gram matrix r = d - Bx and
+
+    (diag(τ) + B'B) x = B'd,
+
+m × m, where a Cholesky is dear. So each one also gives ∂r/∂τ1 and ∂r/∂τ2, and the problem is solved exactly in the
+span of d and all vectors found so far, which is tiny; the next τ comes from there. The span starts as a Krylov space,
+and two or three factorisations are enough; a grid of κ keeps the span of its neighbours and often needs none.
+A ridge only rescales: with σ = 1 + ridge·(1/τ1 + 1/τ2), r(τ) is parallel to the r(στ) without ridge.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import inf, isinf, log, sqrt
+
+import numpy as np
+from scipy.linalg import lstsq, null_space
+from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
+
+from mmc.methods.ellipsoid_pair import (
+    Closest,
+    Coordinates,
+    EllipsoidPair,
+    Geometry,
+    Gram,
+    certify,
+    check_feasible,
+)
+from mmc.methods.kernels import Array
+from mmc.methods.solution import FitError, InfeasibleProblem, NotConverged
+
+VERSION = "1"
+_NEVER = 1e30  # the multiplier of a ball of size 0
+_ZERO = 1e-14  # the share of the spread that stands for a multiplier 0 in a factorisation
+_FLOOR = 1e-7  # the share below which a multiplier in the span is taken for 0 until a factorisation denies it
+_TARGET = 1e-13  # the gap at which to stop; r is then right to about its square root
+_NEAR = 0.05  # relative change of τ from which the answer in the span is worth a certificate
+_MOST = 30  # factorisations
+_PATIENCE = 12  # answers in a row that are not much better than the best one
+
+
+@dataclass
+class _Start:
+    """What the problems solved so far on one geometry leave to the next."""
+
+    solved: deque[tuple[tuple[float, float], tuple[float, float]]] = field(default_factory=lambda: deque(maxlen=32))
+    basis: _Basis | None = None
+    overlapped: bool = False
+
+    def near(self, kappa: tuple[float, float]) -> tuple[float, float] | None:
+        """Return the multipliers of the problem whose sizes were closest to these."""
+        if 0.0 in kappa or not self.solved:
+            return None
+        return min(self.solved, key=lambda old: sum(abs(log(a / b)) for a, b in zip(old[0], kappa, strict=True)))[1]
+
+    def keep(self, kappa: tuple[float, float], tau: tuple[float, float]) -> None:
+        if 0.0 not in kappa:
+            self.solved.append((kappa, tau))
+
+
+def solve(problem: EllipsoidPair, *, tol: float = 1e-8) -> Closest:
+    """Return the closest points of the two ellipsoids; their relative duality gap is at most ``tol``.
+
+    Raises InfeasibleProblem where the ellipsoids touch or overlap, NotConverged where rounding errors stop it short.
+    """
+    geometry = problem.geometry
+    start = geometry.memory.setdefault("secular", _Start())
+    try:
+        if start.overlapped:  # its neighbour did: ask the frontier first, which is known by now
+            check_feasible(problem)
+        found = _solve(problem, tol, start)
+    except InfeasibleProblem:
+        start.overlapped = True
+        raise
+    start.overlapped = False
+    return found
+
+
+def _solve(problem: EllipsoidPair, tol: float, start: _Start) -> Closest:
+    geometry = problem.geometry
+    if isinstance(geometry, Gram):
+        try:
+            return _in_span(problem, geometry, tol, start)
+        except NotConverged:  # inner products alone cannot settle it: their rounding errors outweigh r
+            found = solve(EllipsoidPair(geometry.coordinates, problem.kappa), tol=tol)
+            return replace(found, in_coordinates=True)
+    assert isinstance(geometry, Coordinates)
+    if geometry.definite:
+        return _in_feature_space(problem, geometry, tol, start)
+    if geometry.axes.shape[1] < min(geometry.rows.shape):
+        found = solve(EllipsoidPair(geometry.spanned, problem.kappa), tol=tol)
+        return replace(found, r=geometry.axes @ found.r)
+    try:
+        return _in_span(problem, geometry.gram, tol, start)
+    except NotConverged as error:  # a multiplier near 0: take it for 0 exactly, and let the certificate decide
+        for gone in ((0,), (1,), (0, 1)):
+            other = _without_spread(problem, geometry, gone, tol)
+            if other is not None:
+                return other
+        raise error
+
+
+def _in_feature_space(problem: EllipsoidPair, geometry: Coordinates, tol: float, start: _Start) -> Closest:
+    d, S, kappa = geometry.d, geometry.covariances, problem.kappa
+    r, tau, steps = _newton(d, S, kappa, start.near(kappa), patience=10)
+    gap = certify(problem, r).gap
+    if isinf(gap):
+        check_feasible(problem)
+        r, tau, steps = _newton(d, S, kappa, tau)
+        gap = certify(problem, r).gap
+    if gap > tol:
+        raise _stopped(gap, steps, tol)
+    start.keep(kappa, tau)
+    return Closest(r, steps, VERSION)
+
+
+def _stopped(gap: float, steps: int, tol: float) -> NotConverged:
+    return NotConverged(
+        f"the secular equations stopped at a relative duality gap of {gap:.2g}, above {tol:.2g}: the problem is "
+        "too close to the edge of feasibility or too badly scaled; relax the rates, standardise the features or set "
+        "ridge",
+        steps,
+        gap,
+    )
+
+
+def _newton(
+    d: Array,
+    S: Array,
+    kappa: tuple[float, float],
+    tau: tuple[float, float] | None,
+    floor: tuple[float, float] = (0.0, 0.0),
+    patience: int = 100,
+) -> tuple[Array, tuple[float, float], int]:
+    """Solve the secular equations in feature space; return r, τ and the number of factorisations.
+
+    A multiplier that wants to fall below ``floor`` stays there. It gives up after ``patience`` steps without a feasible
+    point, and after 100 anyway: the caller judges the answer by its certificate.
+    """
+    n = len(d)
+    flat, tall = S.reshape(2, n * n), S.reshape(2 * n, n)
+    if tau is None:
+        spread2 = d @ (tall @ d).reshape(2, n).T
+        tau = (sqrt(spread2[0]) / (kappa[0] or 1.0), sqrt(spread2[1]) / (kappa[1] or 1.0))
+    t = [float(max(value, low)) if k > 0 else _NEVER for value, low, k in zip(tau, floor, kappa, strict=True)]
+    kept: tuple[float, list[float], list[float]] | None = None  # the best g, its τ, and the lengths ‖u‖ there
+    halved, nearest = 0, inf
+    for step in range(1, 101):
+        nu = [1 / t[0], 1 / t[1]]
+        M = (np.array(nu) @ flat).reshape(n, n)
+        M.ravel()[:: n + 1] += 1
+        L, failed = dpotrf(M.T, lower=1, overwrite_a=1, clean=0)
+        if failed:
+            break
+        r = dpotrs(L, d, lower=1)[0]
+        Sr = (tall @ r).reshape(2, n)
+        length = [sqrt(max(s2, 0.0)) * v for s2, v in zip((Sr @ r).tolist(), nu, strict=True)]
+        loose = [k > 0 and not (t[i] <= floor[i] and length[i] <= k) for i, k in enumerate(kappa)]
+        off = [length[i] / kappa[i] - 1 if loose[i] else 0.0 for i in (0, 1)]
+        error = max(abs(off[0]), abs(off[1]))
+        if error <= 1e-11:
+            break
+        along = float(d @ r)
+        if step >= patience and along <= sum(k * x * v for k, x, v in zip(kappa, length, t, strict=True) if k > 0):
+            break
+        value = along - sum(t[i] * kappa[i] ** 2 for i in (0, 1) if kappa[i] > 0)
+        if error < 1e-5:  # Newton's own ground: it ends where rounding errors do
+            if error >= nearest:
+                break
+            nearest = error
+        elif kept is not None and value < kept[0] - 1e-13 * abs(kept[0]):
+            halved += 1
+            if halved <= 3:
+                t = [sqrt(a * b) for a, b in zip(t, kept[1], strict=True)]
+            else:  # τ_i ← s_i/κ_i never lowers g
+                t = [max(a * x / k, low) if k > 0 else a for a, x, k, low in zip(*kept[1:], kappa, floor, strict=True)]
+                kept, halved = None, 0
+            continue
+        kept, halved = (value, t, length), 0
+        # q holds τ_i τ_j times -∂(½‖u_i‖²)/∂τ_j; written with M - Σ_i/τ_i = I + Σ_j/τ_j nothing cancels
+        Y = dtrtrs(L, np.stack([nu[0] * Sr[0], nu[1] * Sr[1], r]).T, lower=1)[0]
+        (_, cross, first), (*_, second), _ = (Y.T @ Y).tolist()
+        q = [first + cross, second + cross]
+        f = [length[i] ** 2 * t[i] * off[i] for i in (0, 1)]
+        det = first * second + cross * (first + second)
+        if all(loose) and min(q) > 0 and det > 0:
+            move = [(q[1] * f[0] + cross * f[1]) / det, (q[0] * f[1] + cross * f[0]) / det]
+        else:
+            move = [f[i] / q[i] if loose[i] and q[i] > 0 else off[i] for i in (0, 1)]
+        share = min(1.0, 0.9 / max(-move[0], -move[1], 0.9))  # both may want to fall far: keep their ratio
+        t = [max(t[i] * (1 + share * move[i]), floor[i]) if loose[i] else t[i] for i in (0, 1)]
+    return r, (t[0], t[1]), step
+
+
+class _Basis:
+    """Orthonormal vectors of the span: ``V`` in the geometry's language, ``H`` = B'V, ``along`` = d'V."""
+
+    LIMIT = 64
+
+    def __init__(self, geometry: Geometry, gram: Gram):
+        """Start with d and the Krylov vectors Σ_i d, Σ_i Σ_j d, Σ_i Σ_j Σ_k d."""
+        self.geometry = geometry
+        self.V, self.H = geometry.d[:, None] / sqrt(gram.dd), gram.g[:, None] / sqrt(gram.dd)
+        C, H = [], [gram.g[:, None]]
+        for _ in range(3):
+            C.append(_parts(H[-1], gram.member))
+            H.append((C[-1].T @ gram.G).T)  # the faster way round for a few columns
+        self.extend(geometry.push(np.hstack(C)), np.hstack(H[1:]))
+
+    def extend(self, V: Array, H: Array) -> None:
+        """Add the columns of V, with H = B'V, as far as the span does not hold them already; old vectors make room."""
+        gone = max(self.V.shape[1] + V.shape[1] - self.LIMIT, 0)
+        if gone:  # before the new ones are split into an old and a new part; d stays
+            self.V, self.H = (np.hstack([old[:, :1], old[:, 1 + gone :]]) for old in (self.V, self.H))
+        products = self.geometry.products
+        floor = 1e-18 * np.diag(products(V, V, H))
+        for least, most in ((1e-14, inf), (0.5, 2.0)):  # a second time, because the first leaves rounding errors
+            share = products(self.V, V, H)
+            V, H = V - self.V @ share, H - self.H @ share
+            N = products(V, V, H)
+            norm2 = np.diag(N)
+            left = np.flatnonzero(norm2 > np.maximum(floor, 100 * self.geometry.rounding(V)))
+            scale = 1 / np.sqrt(norm2[left])
+            values, vectors = np.linalg.eigh(N[np.ix_(left, left)] * scale * scale[:, None])
+            kept = (values > least) & (values < most * len(values))
+            turn = scale[:, None] * vectors[:, kept] / np.sqrt(values[kept])
+            V, H, floor = V[:, left] @ turn, H[:, left] @ turn, np.full(kept.sum(), 0.5)
+        self.V, self.H = np.hstack([self.V, V]), np.hstack([self.H, H])
+        self.along = self.geometry.along(self.V)
+
+
+@dataclass
+class _Best:
+    """The best certified answer so far."""
+
+    problem: EllipsoidPair
+    tol: float
+    gap: float = inf
+    answer: Closest | None = None
+    stalled: int = 0
+
+    def offer(self, r: Array, u: Array | None, factored: int) -> bool:
+        """Take r if it is better; say whether there is nothing left to gain but rounding errors."""
+        gap = certify(self.problem, r, u).gap
+        self.stalled = 0 if gap < self.gap / 4 else self.stalled + 1
+        if gap < self.gap:
+            self.gap, self.answer = gap, Closest(r, factored, VERSION, u)
+        return self.gap <= _TARGET or (self.gap <= self.tol and self.stalled > 3)
+
+
+def _in_span(problem: EllipsoidPair, gram: Gram, tol: float, start: _Start) -> Closest:
+    geometry, kappa, member = problem.geometry, problem.kappa, gram.member
+    if kappa == (0.0, 0.0):
+        return Closest(geometry.d, 0, VERSION)
+    spread = (np.diag(gram.G) @ member + gram.ridge).tolist()
+    lowest = [max(_ZERO * s, 10 * gram.noise, _ZERO**2 * gram.dd) for s in spread]
+    # Only without a ridge can a ball collapse
+    floor = lowest if gram.ridge else [max(_FLOOR * s, low) for s, low in zip(spread, lowest, strict=True)]
+    basis = start.basis = start.basis or _Basis(geometry, gram)
+    best, tau, at = _Best(problem, tol), start.near(kappa), (spread[0], spread[1])
+    moved = inf if tau is None else 0.0  # how far τ is from where the span was made for it
+    factored, proven = 0, False
+    while best.stalled < _PATIENCE and factored < _MOST:
+        V, H, along = basis.V, basis.H, basis.along
+        S = np.stack([(H * member[:, i : i + 1]).T @ H for i in (0, 1)])
+        S.reshape(2, -1)[:, :: len(along) + 1] += gram.ridge
+        a, tau, _ = _newton(along, S, kappa, tau, (floor[0], floor[1]), patience=25)
+        if factored:
+            moved = max(abs(log(t / old)) for t, old in zip(tau, at, strict=True))
+        feasible = along @ a > sum(k * sqrt(max(a @ part @ a, 0.0)) for k, part in zip(kappa, S, strict=True))
+        if not feasible:
+            # Nothing feasible in the span yet: approach the small multipliers step by step
+            tau = (max(tau[0], 0.01 * at[0]), max(tau[1], 0.01 * at[1]))
+            if factored == 3 and not proven:
+                w = geometry.separating(check_feasible(problem))
+                basis.extend(w[:, None], geometry.pull(w)[:, None])
+                proven = True
+                continue
+        gone = [t <= low for t, low in zip(tau, floor, strict=True)]
+        if any(gone):
+            a, tau = _collapsed(along, S, kappa, tau, a, gone)
+        elif feasible and moved < _NEAR and best.offer(V @ a, None, factored):
+            break
+        factored, at = factored + 1, tau
+        x = _factor(gram, [low if zero else t for zero, t, low in zip(gone, tau, lowest, strict=True)], basis)
+        if moved < _NEAR or any(gone):
+            u = None if gram.ridge else x
+            if best.offer(geometry.d - geometry.push(x), u, factored) or (any(gone) and best.offer(V @ a, u, factored)):
+                break
+        for i in (0, 1):
+            if gone[i] and (x * x) @ member[:, i] > kappa[i] ** 2:  # it has not collapsed: look closer to 0
+                floor[i] = max(1e-3 * floor[i], lowest[i])
+    if best.answer is None or best.gap > tol:
+        check_feasible(problem)
+        raise _stopped(best.gap, factored, tol)
+    start.keep(kappa, tau)
+    return best.answer
+
+
+def _without_spread(problem: EllipsoidPair, geometry: Coordinates, gone: tuple[int, ...], tol: float) -> Closest | None:
+    """Return the best r that has no spread at all in the classes that are gone, if it is the best of all."""
+    kappa = [0.0 if i in gone else k for i, k in enumerate(problem.kappa)]
+    weight = geometry.member @ [problem.kappa[i] if i in gone else 0.0 for i in (0, 1)]
+    Z = null_space(geometry.rows[weight > 0])
+    if geometry.ridge or not Z.shape[1] or not np.any(geometry.d @ Z):
+        return None
+    inside = Coordinates(geometry.member, 0.0, geometry.d @ Z, geometry.rows @ Z * (weight == 0)[:, None])
+    try:
+        found = solve(EllipsoidPair(inside, (kappa[0], kappa[1])), tol=tol)
+    except FitError:
+        return None
+    h = inside.pull(found.r)
+    length = np.sqrt((h * h) @ geometry.member)
+    u = h * (geometry.member @ (kappa / np.where(length > 0, length, 1.0))) if found.u is None else found.u
+    r = Z @ found.r
+    left = geometry.d - r - geometry.push(u)  # what the classes that are gone must make up for
+    u = u + weight * lstsq((geometry.rows * weight[:, None]).T, left)[0]
+    return Closest(r, found.iterations, VERSION, u) if certify(problem, r, u).gap <= tol else None
+
+
+def _collapsed(
+    along: Array, S: Array, kappa: tuple[float, float], tau: tuple[float, float], a: Array, gone: Sequence[bool]
+) -> tuple[Array, tuple[float, float]]:
+    """Return r and τ where r has no spread in the classes that are gone, if the span holds such an r."""
+    values, vectors = np.linalg.eigh(S[0] * gone[0] + S[1] * gone[1])
+    null = vectors[:, values <= 1e-13 * values[-1]]
+    if not null.shape[1]:
+        return a, tau
+    sizes = (0.0 if gone[0] else kappa[0], 0.0 if gone[1] else kappa[1])
+    inner, rest, _ = _newton(along @ null, np.ascontiguousarray(null.T @ S @ null), sizes, tau)
+    return null @ inner, (tau[0] if gone[0] else rest[0], tau[1] if gone[1] else rest[1])
+
+
+def _factor(gram: Gram, tau: Sequence[float], basis: _Basis) -> Array:
+    """Return x(τ); r(τ), its first and its second derivatives are added to the basis."""
+    geometry, member = basis.geometry, gram.member
+    T = member @ (np.array(tau) * (1 + gram.ridge * sum(1 / t for t in tau)))
+    left = np.flatnonzero(T < _NEVER)  # a ball of size 0 has no part in it
+    whole = len(left) == len(T)
+    G, g, t, sides = gram.G, gram.g, T, member
+    if not whole:
+        G, g, t, sides = G[np.ix_(left, left)], g[left], T[left], member[left]
+    total, failed = float(np.trace(G)), 1
+    while failed:
+        M = np.array(G.T, order="F")
+        M.T.ravel()[:: len(t) + 1] += t
+        L, failed = dpotrf(M, lower=1, overwrite_a=1, clean=0)
+        if failed:  # singular to rounding: a little more of the multipliers that are nearly 0
+            t = t + 1e-15 * total + 10 * np.where(t < 1e-10 * total, t, 0.0)
+    right, found = [g[:, None]], []
+    for _ in range(3):  # x, ∂x/∂τ_i, ∂²x/∂τ_i∂τ_j: the same equations for the parts of what came before
+        found.append(dpotrs(L, right[-1], lower=1)[0])
+        right.append(_parts(found[-1], sides))
+    X = np.hstack(found)
+    if not whole:
+        X, inner = np.zeros((len(T), X.shape[1])), X
+        X[left] = inner
+    V = geometry.push(X)
+    known = whole and isinstance(geometry, Gram)  # B'V follows from the equations
+    H = np.hstack(right[:-1]) - t[:, None] * X if known else geometry.pull(V)
+    V[:, 0], H[:, 0] = geometry.d - V[:, 0], gram.g - H[:, 0]
+    basis.extend(V, H)
+    return X[:, 0]
+
+
+def _parts(C: Array, member: Array) -> Array:
+    """Split every column into its parts in the two classes."""
+    return (C.T[:, None, :] * member.T).reshape(-1, len(C)).T

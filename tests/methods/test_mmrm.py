@@ -1,0 +1,241 @@
+"""The max-margin ratio machine: the theorems of Gu & Guo, and independent solutions of the same linear programs."""
+
+from math import inf, isinf, isnan
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from sklearn.datasets import make_classification
+
+from mmc.methods import MMRM, FitError, InfeasibleProblem, NotConverged
+from mmc.methods.dispersions import dispersions
+from mmc.methods.kernels import KernelSpec
+from mmc.methods.solvers import column_generation, lp
+
+SOLVERS = ("lp", "column-generation")
+KERNELS = ({}, {"kernel": "rbf", "gamma": 0.4}, {"kernel": "poly", "gamma": 0.2, "degree": 2})
+
+
+def separable(dimensions, seed=0, sizes=(35, 45)):
+    rng = np.random.default_rng(seed)
+    mix = rng.normal(size=(dimensions, dimensions))
+    shift = np.zeros(dimensions)
+    shift[0] = 4.5
+    X = np.vstack([rng.normal(size=(sizes[0], dimensions)) + shift, rng.normal(size=(sizes[1], dimensions)) - shift])
+    return X @ mix, np.repeat([1.0, -1.0], sizes)
+
+
+def overlapping(n=90, seed=1, dimensions=3):
+    X, y = make_classification(
+        n, dimensions, n_informative=dimensions, n_redundant=0, class_sep=0.7, weights=[0.6], random_state=seed
+    )
+    return X, np.where(y > 0, 1.0, -1.0)
+
+
+def minimum(cost, rows, right, equal=None, value=0.0, bounds=(None, None)):
+    """Return scipy's minimum of cost'v s.t. rows v ≤ right, equal'v = value; inf if there is none."""
+    answer = linprog(
+        cost, rows, right, None if equal is None else equal[None], [value] if equal is not None else None, bounds
+    )
+    return answer.fun if answer.status == 0 else inf
+
+
+def ratio_of_18(X, z):
+    """Bisect ρ: (18) is feasible iff some (w, b) with w'(x̄ - ȳ) = 1 satisfies its constraints."""
+    means = np.where(z[:, None] > 0, X[z > 0].mean(axis=0), X[z < 0].mean(axis=0))
+    d = np.append(X[z > 0].mean(axis=0) - X[z < 0].mean(axis=0), 0.0)
+    low, high = 0.0, 1e3
+    while high - low > 1e-8 * high:
+        rho = (low + high) / 2
+        rows = z[:, None] * np.column_stack([rho * (means - X) - X, -np.ones(len(z))])
+        if minimum(0 * d, rows, np.zeros(len(z)), d, 1.0) < inf:
+            low = rho
+        else:
+            high = rho
+    return low
+
+
+def ratio_of_23(X, z):
+    """max w'(x̄ - ȳ) s.t. the spreads towards the other class, p and q, sum to 1; the optimum is ρ + 1."""
+    x_mean, y_mean = X[z > 0].mean(axis=0), X[z < 0].mean(axis=0)
+    positive, negative = X[z > 0], X[z < 0]
+    rows = np.block(
+        [
+            [x_mean - positive, np.tile([-1.0, 0.0], (len(positive), 1))],
+            [negative - y_mean, np.tile([0.0, -1.0], (len(negative), 1))],
+            [np.zeros((1, X.shape[1])), np.ones((1, 2))],
+        ]
+    )
+    return -minimum(np.append(y_mean - x_mean, [0.0, 0.0]), rows, np.append(np.zeros(len(z)), 1.0)) - 1
+
+
+@pytest.mark.parametrize("dimensions", [2, 5, 12, 30])
+def test_theorem_1_lemma_2_theorem_3(dimensions):
+    X, z = separable(dimensions)
+    model = MMRM(C=inf).fit(X, z)
+    d = dispersions(model.coef_, X, z)
+    expected = pytest.approx(model.margin_ratio_, rel=1e-6)
+    assert d.b_m / d.w_m == expected
+    assert ratio_of_18(X, z) == expected
+    assert ratio_of_23(X, z) == expected
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_a_large_C_is_the_hard_margin(solver, kernel):
+    X, z = separable(4)
+    hard = MMRM(C=inf, solver=solver, **kernel).fit(X, z)
+    soft = MMRM(C=1e4, solver=solver, **kernel).fit(X, z)
+    assert soft.solution_.objective == pytest.approx(hard.solution_.objective, rel=1e-7)
+    assert soft.margin_ratio_ == pytest.approx(hard.margin_ratio_, rel=1e-6)
+    assert (z * hard.decision_function(X)).min() == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize("C", [1.3, 3.0, 30.0])
+def test_the_linear_program_does_not_depend_on_an_affine_map(C):
+    X, z = overlapping()
+    rng = np.random.default_rng(5)
+    A, shift = rng.normal(size=(3, 3)) * [1.0, 30.0, 0.01], rng.normal(size=3) * 10
+    first, second = MMRM(C=C).fit(X, z), MMRM(C=C).fit(X @ A + shift, z)
+    assert second.solution_.objective == pytest.approx(first.solution_.objective, rel=1e-9)
+    np.testing.assert_allclose(
+        second.decision_function(X @ A + shift), first.decision_function(X), rtol=1e-6, atol=1e-7
+    )
+    np.testing.assert_allclose(second.coef_ @ A.T, first.coef_, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_signs_of_the_kernel_form_matter(solver):
+    """With free signs (30) maps each class to one point on overlapping data: ratio ∞. α, β ≥ 0 prevent it."""
+    X, z = overlapping(40)
+    model = MMRM(C=1e6, kernel="rbf", gamma=2.0, solver=solver).fit(X, z)
+    assert np.all(model.dual_coef_[0] * z[model.support_] > 0)
+    G = np.outer(z, z) * KernelSpec("rbf", 2.0)(X, X)
+    weight = np.where(z > 0, 1 / np.sum(z > 0), 1 / np.sum(z < 0))
+    free = lp.solve(lp.RatioLP(lp.dense(G), len(z), z, weight, 1e6 * weight.max(), False))
+    assert free.objective == pytest.approx(2, abs=1e-6)
+    assert free.v.min() < 0
+    assert 2 / model.margin_ratio_ > 1000 * abs(free.spread - 2)
+
+
+def reference(X, z, C, kernel):
+    """(28) or (30) by cvxpy, as the paper prints them."""
+    n_x, n_y = np.sum(z > 0), np.sum(z < 0)
+    b, slack = cp.Variable(), cp.Variable(len(z), nonneg=True)
+    if kernel:
+        K = KernelSpec(**kernel)(X, X)
+        coefficients = cp.Variable(len(z), nonneg=True)
+        f = K @ cp.multiply(z, coefficients)
+    else:
+        f = X @ cp.Variable(X.shape[1])
+    spread = cp.sum(f[z > 0]) / n_x - cp.sum(f[z < 0]) / n_y
+    problem = cp.Problem(cp.Minimize(spread + C * cp.sum(slack)), [cp.multiply(z, f + b) >= 1 - slack])
+    return problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+
+
+@pytest.mark.parametrize("multiple", [1.2, 2.0, 20.0])
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_both_solvers_and_cvxpy_agree(kernel, multiple):
+    X, z = overlapping()
+    C = multiple / min(np.sum(z > 0), np.sum(z < 0))
+    expected = reference(X, z, C, kernel)
+    for solver in SOLVERS:
+        model = MMRM(C=C, C_unit="absolute", solver=solver, **kernel).fit(X, z)
+        assert model.solution_.objective == pytest.approx(expected, rel=1e-6)
+        assert model.solution_.gap < 1e-6
+        f = model.decision_function(X)
+        slack = np.maximum(1 - z * f, 0).sum()
+        assert f[z > 0].mean() - f[z < 0].mean() + C * slack == pytest.approx(model.solution_.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("nonnegative", [True, False])
+@pytest.mark.parametrize("solve", [lp.solve, column_generation.solve])
+def test_the_points_behind_the_certificate_are_feasible_and_complementary(solve, nonnegative):
+    X, z = overlapping(150)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    G = z[:, None] * (z * KernelSpec("rbf", 1.0)(X, X) if nonnegative else X)
+    u = np.where(z > 0, 1 / np.sum(z > 0), 1 / np.sum(z < 0))
+    C = 4 * u.max()
+    answer = solve(lp.RatioLP(lp.dense(G), G.shape[1], z, u, C, nonnegative))
+    v, dual = answer.v, answer.dual
+    margins = G @ v + answer.b * z
+    slack = np.maximum(1 - margins, 0)
+    assert dual.min() >= 0
+    assert dual.max() <= C
+    assert abs(z @ dual) < 1e-12
+    excess = G.T @ (dual - u)
+    assert (excess.max() if nonnegative else np.abs(excess).max()) < 1e-10
+    assert not nonnegative or v.min() >= 0
+    primal, other = u @ G @ v + C * slack.sum(), dual.sum()
+    assert primal == pytest.approx(answer.objective, rel=1e-9)
+    assert primal - other == pytest.approx(0, abs=1e-6 * primal)
+    assert np.all(dual[margins > 1 + 1e-5] < 1e-7)
+    assert np.all(dual[margins < 1 - 1e-5] > C - 1e-7)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_a_path_over_C_equals_separate_fits(solver, kernel):
+    X, z = overlapping(70)
+    grid = [{"C": C} for C in (1.2, 30.0, 2.0, 5.0)]
+    settings = {"solver": solver, "solver_options": {"gap": 1e-8}, **kernel}
+    for step in MMRM(**settings).fit_path(X, z, grid, X):
+        alone = MMRM(**settings, **step.params).fit(X, z)
+        assert step.estimator.solution_.objective == pytest.approx(alone.solution_.objective, rel=1e-8)
+        np.testing.assert_allclose(step.decision, alone.decision_function(X), rtol=1e-5, atol=1e-6)
+
+
+def test_C_counts_in_multiples_of_the_threshold_or_is_absolute():
+    X, z = overlapping()
+    threshold = 1 / min(np.sum(z > 0), np.sum(z < 0))
+    relative, absolute = MMRM(C=3.0).fit(X, z), MMRM(C=3.0 * threshold, C_unit="absolute").fit(X, z)
+    assert relative.solution_.objective == absolute.solution_.objective
+
+
+@pytest.mark.parametrize(("C", "unit"), [(0.99, "threshold"), (0.01, "absolute")])
+def test_C_below_the_threshold_is_refused_with_its_value(C, unit):
+    X, z = overlapping()
+    threshold = 1 / min(np.sum(z > 0), np.sum(z < 0))
+    with pytest.raises(FitError, match=f"threshold .* = {threshold:g}"):
+        MMRM(C=C, C_unit=unit).fit(X, z)
+    first, second = MMRM(C_unit=unit).fit_path(X, z, [{"C": C}, {"C": 2.0}])
+    assert first.error is not None
+    assert second.estimator.solution_.objective > 2
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("kernel", KERNELS[::2], ids=str)
+def test_a_hard_margin_of_overlapping_classes_is_infeasible_and_says_by_how_much(solver, kernel):
+    X, z = overlapping()
+    with pytest.raises(InfeasibleProblem, match="not separable") as error:
+        MMRM(C=inf, solver=solver, **kernel).fit(X, z)
+    F = z[:, None] * (KernelSpec(**kernel)(X, X) * z if kernel else X)
+    rows = -np.column_stack([F, z, np.eye(len(z))])
+    cost = np.append(np.zeros(F.shape[1] + 1), np.ones(len(z)))
+    bounds = [(0 if kernel else None, None)] * F.shape[1] + [(None, None)] + [(0, None)] * len(z)
+    assert error.value.distance == pytest.approx(minimum(cost, rows, -np.ones(len(z)), bounds=bounds), rel=1e-5)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_gap_that_is_not_reached_is_an_error(solver):
+    X, z = overlapping()
+    with pytest.raises(NotConverged, match="certified to"):
+        MMRM(kernel="rbf", gamma=0.4, solver=solver, solver_options={"gap": 1e-300}).fit(X, z)
+
+
+def test_the_ratio_of_degenerate_solutions():
+    X, z = overlapping()
+    at_threshold = MMRM(C=1.0).fit(X, z)
+    assert at_threshold.solution_.objective == pytest.approx(2)
+    assert isnan(at_threshold.margin_ratio_)
+    flat = np.column_stack([z, np.arange(len(z))])
+    assert isinf(MMRM(C=inf).fit(flat, z).margin_ratio_)
+
+
+def test_classes_that_a_kernel_can_hardly_tell_apart_still_get_a_certificate():
+    """Random labels and a smooth kernel: G is singular in double precision, and only the cap bounds the coefficients."""
+    rng = np.random.default_rng(0)
+    X, z = rng.normal(size=(80, 2)), rng.choice([-1.0, 1.0], 80)
+    first, second = (MMRM(C=5.0, kernel="rbf", gamma=0.1, solver=solver).fit(X, z) for solver in SOLVERS)
+    assert first.solution_.objective == pytest.approx(second.solution_.objective, rel=2e-6)
