@@ -31,6 +31,7 @@ bench: $(VENV)/.installed  ## speed, as ratios to what a user would pick instead
 
 reproduce-tables: $(VENV)/.installed  ## every table of every paper
 	$(BIN)/mmc run --all
+	$(BIN)/mmc report --out report.html
 
 check-tables: $(VENV)/.installed  ## run every table anew and compare with the committed results
 	$(BIN)/mmc check --all

@@ -132,6 +132,22 @@ def check(
     raise typer.Exit(verbs.check(configs, everything, jobs, update, results, data_dir))
 
 
+@app.command()
+def report(
+    configs: Configs = None,
+    out: Annotated[Path, typer.Option("--out", help="The page to write.")] = Path("report.html"),
+    results: Results = Path("results"),
+    data_dir: DataDir = None,
+) -> None:
+    """Write one HTML page of every table and figure from the store, and print the scoreboard. Nothing is fitted.
+
+    Example:  mmc report --out report.html
+    """
+    from mmc.cli import report_verb
+
+    report_verb.report(configs, out, results, data_dir)
+
+
 @app.command("list")
 def list_(what: Annotated[str, typer.Argument(metavar="methods|solvers|datasets|configs")]) -> None:
     """List what there is: methods, solvers, datasets or configs.

@@ -13,7 +13,7 @@ from mmc.experiments import run as runner
 from mmc.experiments.check import compare, read_reference, write_reference
 from mmc.experiments.config import Config, bundled, load
 from mmc.experiments.engine import engine
-from mmc.experiments.errors import ConfigError
+from mmc.experiments.errors import ConfigError, TrialError
 from mmc.experiments.store import Store
 from mmc.experiments.tables import Table
 
@@ -32,11 +32,16 @@ def run(
     """Run configs one after the other; each table is printed and written as soon as it is there."""
     configs = _configs(names, everything)
     out = console()
+    troubles = []
     with Store(results / runner.STORE) as store:
         for config in configs:
-            with Display() as watch:
-                directory = str(data_dir) if data_dir else None
-                outcome = runner.run(config, store, engine(jobs), fresh=fresh, data_dir=directory, watch=watch)
+            try:
+                with Display() as watch:
+                    directory = str(data_dir) if data_dir else None
+                    outcome = runner.run(config, store, engine(jobs), fresh=fresh, data_dir=directory, watch=watch)
+            except (ConfigError, TrialError) as error:
+                troubles.append(f"{config.name}: {error}")
+                continue
             folder = results / config.name
             files = outcome.write(folder, store.provenance(config.name))
             _print(outcome.table, out)
@@ -44,6 +49,8 @@ def run(
                 out.print(f"{claim.verdict:>14}: {claim.statement}\n{'':16}{claim.measured}", soft_wrap=True)
             files += outcome.draw(folder)
             out.print(f"written to {folder}/: {', '.join(files)}\n", style="dim")
+    if troubles:
+        raise ConfigError("\n".join(troubles))
 
 
 def validate(names: list[str] | None, everything: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections.abc import Iterator, Mapping
 from importlib import resources
@@ -26,6 +27,7 @@ FIGURES = {
     "curves": "metrics along one parameter, a line for every value of another",
     "tradeoff": "worst-case accuracy of one class over the other, and what was reached on test data",
     "ellipsoids": "two-dimensional classes as ellipsoids, their closest points, the hyperplanes",
+    "banded": "support vectors, decision values and sensitivity of a banded SVM beside those of an SVM",
 }
 
 
@@ -159,7 +161,7 @@ class Reported(Model):
 class TableSpec(Model):
     """Which keys make rows and columns (``dataset``, ``method`` or a parameter), and what is measured.
 
-    ``paired`` names a method that every other one is compared with, split by split.
+    ``paired`` names a method that every other one is compared with, split by split, on the first metric.
     """
 
     rows: list[str] = ["dataset"]
@@ -335,18 +337,24 @@ def _semantic(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
             if point.get("kernel") in ("rbf", "poly") and point.get("gamma") is None:
                 yield where, f"{label}: kernel {point['kernel']!r} needs 'gamma', its width"
                 break
-    for name in experiment.measures:
+    for name, given in experiment.measures.items():
         if name not in MEASURES:
             yield ("measures", name), f"no measure {name!r}: {nearest(name, MEASURES)}"
+            continue
+        spec_of = inspect.getfullargspec(MEASURES[name])
+        for key in given.keys() - set(spec_of.kwonlyargs):
+            yield ("measures", name, key), f"{name} has no option {key!r}: {nearest(key, spec_of.kwonlyargs)}"
+        for key in set(spec_of.kwonlyargs) - given.keys() - set(spec_of.kwonlydefaults or {}):
+            yield ("measures", name), f"{name} needs {key!r}"
     if experiment.claims is not None and experiment.claims not in CLAIMS:
         yield ("claims",), f"no claims {experiment.claims!r}: {nearest(experiment.claims, CLAIMS)}"
     for label, figure in experiment.figures.items():
         if figure.kind not in FIGURES:
             yield ("figures", label, "kind"), f"no figure of kind {figure.kind!r}: {nearest(figure.kind, FIGURES)}"
         for option, words in (("method", experiment.methods), ("metric", {*METRICS, *experiment.table.metrics})):
-            given = figure.options.get(option)
-            if given is not None and given not in words:
-                yield ("figures", label, option), f"{option} {given!r}: {nearest(str(given), words)}"
+            named = figure.options.get(option)
+            if named is not None and named not in words:
+                yield ("figures", label, option), f"{option} {named!r}: {nearest(str(named), words)}"
     if experiment.table.paired is not None and experiment.table.paired not in experiment.methods:
         hint = nearest(experiment.table.paired, experiment.methods)
         yield ("table", "paired"), f"table.paired: no method {experiment.table.paired!r}: {hint}"

@@ -8,33 +8,47 @@ from typing import Any
 import numpy as np
 
 THRESHOLDS = 50
-CLUSTERS = 5
+_TIE = 1e-6  # free support vectors share one value but for rounding
 
 
-def band(model: Any, X: Any, y: Any, *, rho: tuple[float, float]) -> dict[str, Any]:
-    """Return the numbers behind Pendse's figures, on the training points: y·g in the band, clusters, S(t).
+def band(
+    model: Any, X: Any, y: Any, *, rho: tuple[float, float], clusters: int | None = None
+) -> dict[str, float | list[float]]:
+    """Return the numbers behind Pendse's figures, on the training points: y·g in the band, S(t), clusters.
 
     S(t) is the share of points with y·g ≥ t at 50 thresholds up to the largest |g| (4.2, 4.3), ``area`` its mean. With
-    ``_clipped`` the same for g clipped to ±ρ2, which costs nothing: the baseline that a bounded rule must beat. The
-    clusters of class +1 are the first five equal blocks of rows, the central one first.
+    ``_clipped`` the same for g clipped to ±ρ2, which costs nothing: the baseline that a bounded rule must beat.
+
+    ``clusters`` says that class +1 comes in so many equal blocks of rows, the central one first. The spread of their
+    means is given in % of the mean: a rule with smaller values is not a more balanced one.
     """
     g = model.decision_function(X)
-    values: dict[str, Any] = {"max_abs": float(np.max(np.abs(g)))}
+    values: dict[str, float | list[float]] = {
+        "max_abs": float(np.max(np.abs(g))),
+        "train_error": 100 * float(np.mean(y * g <= 0)),
+        "n_alpha": len(getattr(model, "alpha_support_", model.support_)),
+    }
+    if hasattr(model, "theta_support_"):
+        values["n_theta"] = len(model.theta_support_)
     for suffix, rule in (("", g), ("_clipped", np.clip(g, -rho[1], rho[1]))):
         margin = y * rule
-        values["in_band" + suffix] = 100 * float(np.mean((margin >= rho[0] - 1e-6) & (margin <= rho[1] + 1e-6)))
+        values["in_band" + suffix] = 100 * float(np.mean((margin >= rho[0] - _TIE) & (margin <= rho[1] + _TIE)))
         thresholds = np.linspace(0, np.max(np.abs(rule)), THRESHOLDS)
-        curve = np.mean(margin[:, None] >= thresholds, axis=0)
+        curve = np.mean(margin[:, None] >= thresholds - _TIE, axis=0)
         values["curve" + suffix] = curve.tolist()
         values["area" + suffix] = float(np.mean(curve))
-    means = g[y > 0].reshape(CLUSTERS, -1).mean(axis=1)
-    values |= {"centre": float(means[0]), "others": float(means[1:].mean()), "cluster_spread": float(np.std(means))}
-    for name in ("alpha", "theta"):
-        if hasattr(model, f"{name}_support_"):
-            values[f"n_{name}"] = len(getattr(model, f"{name}_support_"))
-    values.setdefault("n_alpha", len(getattr(model, "support_", ())))
-    values["train_error"] = 100 * float(np.mean(y * g <= 0))
+        if clusters is not None:
+            means = _cluster_means(rule[y > 0], clusters)
+            values["centre" + suffix] = float(means[0])
+            values["others" + suffix] = float(np.mean(means[1:]))
+            values["cluster_spread" + suffix] = 100 * float(np.std(means) / np.mean(means))
     return values
+
+
+def _cluster_means(g: Any, clusters: int) -> Any:
+    if len(g) % clusters:
+        raise ValueError(f"band: the {len(g)} training points of class +1 do not make {clusters} equal clusters")
+    return g.reshape(clusters, -1).mean(axis=1)
 
 
 MEASURES: Mapping[str, Callable[..., dict[str, Any]]] = {"band": band}

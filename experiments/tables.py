@@ -36,6 +36,7 @@ class Cell:
     trials: int = 0
     infeasible: int = 0
     failed: int = 0
+    missing: int = 0
     capped: int = 0
     resolution: float = 0.0
     reported: str | None = None
@@ -164,7 +165,15 @@ def gather(config: Config, units: Sequence[Unit], records: Mapping[str, Record])
         tuple(cells),
         experiment.table.labels,
         experiment.reported.source if experiment.reported else "",
-        tuple(_pairs(cells, experiment.table.paired, _overlap(experiment.split))) if experiment.table.paired else (),
+        tuple(
+            _pairs(
+                [c for c in cells if c.metric == experiment.table.metrics[0]],
+                experiment.table.paired,
+                _overlap(experiment.split),
+            )
+            if experiment.table.paired
+            else ()
+        ),
     )
 
 
@@ -223,7 +232,8 @@ def _cell(
         tuple(complete),
         trials=len(records),
         infeasible=statuses.count("infeasible"),
-        failed=sum(s not in (*COUNTED, "infeasible") for s in statuses),
+        failed=sum(s not in (*COUNTED, "infeasible", NOT_RUN) for s in statuses),
+        missing=statuses.count(NOT_RUN),
         capped=statuses.count("iteration-cap"),
         resolution=resolution,
         distance=float(np.mean(distances)) if distances else None,
@@ -250,7 +260,7 @@ def read_reported(path: Path, where: Mapping[str, Any]) -> list[dict[str, Any]]:
     except OSError as error:
         raise ConfigError(f"the reported numbers {path} cannot be read: {error.strerror}") from None
     rows = [{k: v if k in _RESERVED else _number(v) for k, v in row.items()} for row in rows]
-    return [row for row in rows if _matches(where, row)]
+    return [row for row in rows if matches(where, row)]
 
 
 def _number(text: str) -> Any:
@@ -281,7 +291,7 @@ def compare(
         wanted = {**cell.keys, "method": beside.get(str(method), method)}
         for index, row in enumerate(rows):
             keys = {k: v for k, v in row.items() if k not in known and v != ""}
-            if row["metric"] == cell.metric and _matches(keys, wanted):
+            if row["metric"] == cell.metric and matches(keys, wanted):
                 cell = replace(cell, reported=row["value"], reported_std=row.get("std") or None)
                 if method not in beside:
                     used.add(index)
@@ -299,14 +309,14 @@ def _judged(cell: Cell, repetitions: int, deviations: Sequence[Deviation]) -> Ce
     verdict = judge(cell, repetitions)
     if verdict == DIFFERS:
         for deviation in deviations:
-            if _matches(deviation.where, {**cell.keys, "metric": cell.metric}):
+            if matches(deviation.where, {**cell.keys, "metric": cell.metric}):
                 return replace(cell, verdict=KNOWN, reason=deviation.reason, see=deviation.see)
     return replace(cell, verdict=verdict)
 
 
 def judge(cell: Cell, repetitions: int) -> str:
     """Would the paper's protocol, with as many repetitions as the paper made, plausibly have printed its number?"""
-    if cell.trials == 0 or cell.failed == cell.trials:
+    if cell.trials == 0 or cell.missing or cell.failed == cell.trials:
         return NOT_RUN
     if cell.reported == INFEASIBLE:
         return MATCH if cell.infeasible == cell.trials else DIFFERS
@@ -325,7 +335,7 @@ def half_width(cell: Cell, repetitions: int) -> float:
     return quantile * cell.std * math.sqrt(1 / repetitions + 1 / max(n, 1)) + rounding
 
 
-def _matches(wanted: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
+def matches(wanted: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
     return all(key in given and _same(value, given[key]) for key, value in wanted.items())
 
 

@@ -78,10 +78,6 @@ class Geometry:
         """Return the exact edge of feasibility; costs an eigendecomposition the first time."""
         return Frontier.of(self.coordinates)
 
-    def separating(self, z: float) -> Array:
-        """Return the direction that `frontier` gives at z, in the language of this geometry."""
-        return self.from_coordinates(self.frontier.direction(z))
-
 
 @dataclass(frozen=True, eq=False)
 class Coordinates(Geometry):
@@ -130,7 +126,7 @@ class Coordinates(Geometry):
     def definite(self) -> bool:
         """Whether both covariances are safely positive definite: then no ball can collapse."""
         n = len(self.d)
-        if self._wide or (self.ridge == 0 and min(map(len, self.parts)) <= n):
+        if len(self.rows) <= n or (self.ridge == 0 and min(map(len, self.parts)) <= n):
             return False
         for S in self.covariances:
             spread = np.sqrt(np.diag(S))
@@ -160,26 +156,8 @@ class Coordinates(Geometry):
         return Coordinates(member, self.ridge, self.mean_difference, np.concatenate(parts))
 
     @cached_property
-    def gram(self) -> Gram:
-        """The same geometry through inner products only."""
-        d = self.mean_difference
-        G = self.rows @ self.rows.T
-        return Gram(self.member, self.ridge, G, self.rows @ d, float(d @ d), _EPS * float(np.trace(G)))
-
-    @cached_property
     def frontier(self) -> Frontier:
-        return self.gram.frontier if self._wide else Frontier.of(self)
-
-    def separating(self, z: float) -> Array:
-        if not self._wide:
-            return self.frontier.direction(z)
-        v = self.gram.separating(z)
-        return v[0] * self.d + self.push(v[1:])
-
-    @property
-    def _wide(self) -> bool:
-        """Whether inner products are fewer than features."""
-        return len(self.rows) < len(self.d)
+        return Frontier.of(self if len(self.rows) > len(self.d) else self.spanned)
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,7 +35,9 @@ def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
             for side, marker, name in ((True, "s", "positive"), (False, "x", "negative")):
                 shade = "tab:pink" if side else "0.35"
                 chosen = points[members == side]
-                axes.scatter(*chosen.T, marker=marker, s=size, alpha=alpha, color=shade, label=f"{name}, {part}")
+                axes.scatter(
+                    chosen[:, 0], chosen[:, 1], marker=marker, s=size, alpha=alpha, color=shade, label=f"{name}, {part}"
+                )
         low, high = np.vstack([train, test]).min(axis=0), np.vstack([train, test]).max(axis=0)
         pad = 0.06 * (high - low)
         grid = [np.linspace(a, b, 240) for a, b in zip(low - pad, high + pad, strict=True)]
@@ -44,7 +46,7 @@ def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
         for colour, label in zip(_COLOURS, labels, strict=False):
             model = _fitted(drawing, unit, label, train, np.where(y_train, 1, -1))
             values = model.decision_function(mesh.reshape(-1, 2)).reshape(mesh.shape[:2])
-            style = "--" if label in drawing.options.get("dashed", []) else "-"
+            style: Any = "--" if label in drawing.options.get("dashed", []) else "-"
             axes.contour(*grid, values, levels=[0.0], colors=[colour], linestyles=[style], linewidths=1.8)
             handles.append(Line2D([], [], color=colour, linestyle=style, label=label))
         axes.set(xlabel="x₁", ylabel="x₂", title=drawing.table.label(dataset))

@@ -33,7 +33,8 @@ def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
             means = {
                 c.metric: c for c in drawing.table.cells if (c.keys["dataset"], c.keys["method"]) == (dataset, name)
             }
-            wanted, reached = (means["bound_neg"], means["bound_pos"]), (means["accuracy_neg"], means["accuracy_pos"])
+            wanted: Any = means["bound_neg"], means["bound_pos"]
+            reached: Any = means["accuracy_neg"], means["accuracy_pos"]
             axes.plot(wanted[0].mean, wanted[1].mean, "o", color=colour, label=f"{name}: bound")
             axes.errorbar(
                 reached[0].mean, reached[1].mean, xerr=reached[0].std, yerr=reached[1].std,

@@ -169,7 +169,7 @@ def _cvxpy(program: Program, name: str, tol: float) -> Answer:
     limits: list[Any] = []
     for h, G in zip(program.h, program.G, strict=True):
         slack = h - G @ v
-        limits.append(cvxpy.SOC(slack[0], slack[1:] if len(h) > 1 else np.zeros(1)))
+        limits.append(cvxpy.SOC(slack[0], slack[1:]) if len(h) > 1 else slack >= 0)
     model = cvxpy.Problem(cvxpy.Minimize(program.c @ v), limits)
     try:
         with warnings.catch_warnings():

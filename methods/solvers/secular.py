@@ -33,7 +33,6 @@ from mmc.methods.ellipsoid_pair import (
     Closest,
     Coordinates,
     EllipsoidPair,
-    Geometry,
     Gram,
     certify,
     check_feasible,
@@ -92,18 +91,18 @@ def _solve(problem: EllipsoidPair, tol: float, start: _Start) -> Closest:
     geometry = problem.geometry
     if isinstance(geometry, Gram):
         try:
-            return _in_span(problem, geometry, tol, start)
+            return _in_span(problem, tol, start)
         except NotConverged:  # inner products alone cannot settle it: their rounding errors outweigh r
             found = solve(EllipsoidPair(geometry.coordinates, problem.kappa), tol=tol)
             return replace(found, in_coordinates=True)
     assert isinstance(geometry, Coordinates)
     if geometry.definite:
         return _in_feature_space(problem, geometry, tol, start)
-    if geometry.axes.shape[1] < min(geometry.rows.shape):
+    if geometry.axes.shape[1] < len(geometry.d):
         found = solve(EllipsoidPair(geometry.spanned, problem.kappa), tol=tol)
         return replace(found, r=geometry.axes @ found.r)
     try:
-        return _in_span(problem, geometry.gram, tol, start)
+        return _in_feature_space(problem, geometry, tol, start)
     except NotConverged as error:  # a multiplier near 0: take it for 0 exactly, and let the certificate decide
         for gone in ((0,), (1,), (0, 1)):
             other = _without_spread(problem, geometry, gone, tol)
@@ -114,11 +113,13 @@ def _solve(problem: EllipsoidPair, tol: float, start: _Start) -> Closest:
 
 def _in_feature_space(problem: EllipsoidPair, geometry: Coordinates, tol: float, start: _Start) -> Closest:
     d, S, kappa = geometry.d, geometry.covariances, problem.kappa
-    r, tau, steps = _newton(d, S, kappa, start.near(kappa), patience=10)
+    low = 0.0 if geometry.definite else 1e-13 * float(S.trace(axis1=1, axis2=2).max()) + _ZERO**2 * float(d @ d)
+    floor = (low, low)  # of a multiplier that only a singular covariance can let fall so far
+    r, tau, steps = _newton(d, S, kappa, start.near(kappa), floor, patience=10)
     gap = certify(problem, r).gap
     if isinf(gap):
         check_feasible(problem)
-        r, tau, steps = _newton(d, S, kappa, tau)
+        r, tau, steps = _newton(d, S, kappa, tau, floor)
         gap = certify(problem, r).gap
     if gap > tol:
         raise _stopped(gap, steps, tol)
@@ -205,40 +206,40 @@ def _newton(
 
 
 class _Basis:
-    """Orthonormal vectors of the span: ``V`` in the geometry's language, ``H`` = B'V, ``along`` = d'V."""
+    """Orthonormal vectors of the span, ``V``, with ``H`` = B'V and ``along`` = d'V."""
 
     LIMIT = 64
 
-    def __init__(self, geometry: Geometry, gram: Gram):
+    def __init__(self, gram: Gram):
         """Start with d and the Krylov vectors Σ_i d, Σ_i Σ_j d, Σ_i Σ_j Σ_k d."""
-        self.geometry = geometry
-        self.V, self.H = geometry.d[:, None] / sqrt(gram.dd), gram.g[:, None] / sqrt(gram.dd)
+        self.gram = gram
+        self.V, self.H = gram.d[:, None] / sqrt(gram.dd), gram.g[:, None] / sqrt(gram.dd)
         C, H = [], [gram.g[:, None]]
         for _ in range(3):
             C.append(_parts(H[-1], gram.member))
             H.append((C[-1].T @ gram.G).T)  # the faster way round for a few columns
-        self.extend(geometry.push(np.hstack(C)), np.hstack(H[1:]))
+        self.extend(gram.push(np.hstack(C)), np.hstack(H[1:]))
 
     def extend(self, V: Array, H: Array) -> None:
         """Add the columns of V, with H = B'V, as far as the span does not hold them already; old vectors make room."""
         gone = max(self.V.shape[1] + V.shape[1] - self.LIMIT, 0)
         if gone:  # before the new ones are split into an old and a new part; d stays
             self.V, self.H = (np.hstack([old[:, :1], old[:, 1 + gone :]]) for old in (self.V, self.H))
-        products = self.geometry.products
+        products = self.gram.products
         floor = 1e-18 * np.diag(products(V, V, H))
         for least, most in ((1e-14, inf), (0.5, 2.0)):  # a second time, because the first leaves rounding errors
             share = products(self.V, V, H)
             V, H = V - self.V @ share, H - self.H @ share
             N = products(V, V, H)
             norm2 = np.diag(N)
-            left = np.flatnonzero(norm2 > np.maximum(floor, 100 * self.geometry.rounding(V)))
+            left = np.flatnonzero(norm2 > np.maximum(floor, 100 * self.gram.rounding(V)))
             scale = 1 / np.sqrt(norm2[left])
             values, vectors = np.linalg.eigh(N[np.ix_(left, left)] * scale * scale[:, None])
             kept = (values > least) & (values < most * len(values))
             turn = scale[:, None] * vectors[:, kept] / np.sqrt(values[kept])
             V, H, floor = V[:, left] @ turn, H[:, left] @ turn, np.full(kept.sum(), 0.5)
         self.V, self.H = np.hstack([self.V, V]), np.hstack([self.H, H])
-        self.along = self.geometry.along(self.V)
+        self.along = self.gram.along(self.V)
 
 
 @dataclass
@@ -260,15 +261,17 @@ class _Best:
         return self.gap <= _TARGET or (self.gap <= self.tol and self.stalled > 3)
 
 
-def _in_span(problem: EllipsoidPair, gram: Gram, tol: float, start: _Start) -> Closest:
-    geometry, kappa, member = problem.geometry, problem.kappa, gram.member
+def _in_span(problem: EllipsoidPair, tol: float, start: _Start) -> Closest:
+    gram, kappa = problem.geometry, problem.kappa
+    assert isinstance(gram, Gram)
+    member = gram.member
     if kappa == (0.0, 0.0):
-        return Closest(geometry.d, 0, VERSION)
+        return Closest(gram.d, 0, VERSION)
     spread = (np.diag(gram.G) @ member + gram.ridge).tolist()
     lowest = [max(_ZERO * s, 10 * gram.noise, _ZERO**2 * gram.dd) for s in spread]
     # Only without a ridge can a ball collapse
     floor = lowest if gram.ridge else [max(_FLOOR * s, low) for s, low in zip(spread, lowest, strict=True)]
-    basis = start.basis = start.basis or _Basis(geometry, gram)
+    basis = start.basis = start.basis or _Basis(gram)
     best, tau, at = _Best(problem, tol), start.near(kappa), (spread[0], spread[1])
     moved = inf if tau is None else 0.0  # how far τ is from where the span was made for it
     factored, proven = 0, False
@@ -284,8 +287,8 @@ def _in_span(problem: EllipsoidPair, gram: Gram, tol: float, start: _Start) -> C
             # Nothing feasible in the span yet: approach the small multipliers step by step
             tau = (max(tau[0], 0.01 * at[0]), max(tau[1], 0.01 * at[1]))
             if factored == 3 and not proven:
-                w = geometry.separating(check_feasible(problem))
-                basis.extend(w[:, None], geometry.pull(w)[:, None])
+                w = gram.from_coordinates(gram.frontier.direction(check_feasible(problem)))
+                basis.extend(w[:, None], gram.pull(w)[:, None])
                 proven = True
                 continue
         gone = [t <= low for t, low in zip(tau, floor, strict=True)]
@@ -297,12 +300,12 @@ def _in_span(problem: EllipsoidPair, gram: Gram, tol: float, start: _Start) -> C
         x = _factor(gram, [low if zero else t for zero, t, low in zip(gone, tau, lowest, strict=True)], basis)
         if moved < _NEAR or any(gone):
             u = None if gram.ridge else x
-            if best.offer(geometry.d - geometry.push(x), u, factored) or (any(gone) and best.offer(V @ a, u, factored)):
+            if best.offer(gram.d - gram.push(x), u, factored) or (any(gone) and best.offer(V @ a, u, factored)):
                 break
         for i in (0, 1):
             if gone[i] and (x * x) @ member[:, i] > kappa[i] ** 2:  # it has not collapsed: look closer to 0
                 floor[i] = max(1e-3 * floor[i], lowest[i])
-    if best.answer is None or best.gap > tol:
+    if best.answer is None or tau is None or best.gap > tol:
         check_feasible(problem)
         raise _stopped(best.gap, factored, tol)
     start.keep(kappa, tau)
@@ -312,18 +315,18 @@ def _in_span(problem: EllipsoidPair, gram: Gram, tol: float, start: _Start) -> C
 def _without_spread(problem: EllipsoidPair, geometry: Coordinates, gone: tuple[int, ...], tol: float) -> Closest | None:
     """Return the best r that has no spread at all in the classes that are gone, if it is the best of all."""
     kappa = [0.0 if i in gone else k for i, k in enumerate(problem.kappa)]
-    weight = geometry.member @ [problem.kappa[i] if i in gone else 0.0 for i in (0, 1)]
+    weight = geometry.member @ [k if i in gone else 0.0 for i, k in enumerate(problem.kappa)]
     Z = null_space(geometry.rows[weight > 0])
-    if geometry.ridge or not Z.shape[1] or not np.any(geometry.d @ Z):
+    if geometry.ridge or not weight.any() or not Z.shape[1]:
         return None
     inside = Coordinates(geometry.member, 0.0, geometry.d @ Z, geometry.rows @ Z * (weight == 0)[:, None])
     try:
-        found = solve(EllipsoidPair(inside, (kappa[0], kappa[1])), tol=tol)
+        found = _in_feature_space(EllipsoidPair(inside, (kappa[0], kappa[1])), inside, tol, _Start())
     except FitError:
         return None
     h = inside.pull(found.r)
     length = np.sqrt((h * h) @ geometry.member)
-    u = h * (geometry.member @ (kappa / np.where(length > 0, length, 1.0))) if found.u is None else found.u
+    u = h * (geometry.member @ (kappa / np.where(length > 0, length, 1.0)))
     r = Z @ found.r
     left = geometry.d - r - geometry.push(u)  # what the classes that are gone must make up for
     u = u + weight * lstsq((geometry.rows * weight[:, None]).T, left)[0]
@@ -345,7 +348,7 @@ def _collapsed(
 
 def _factor(gram: Gram, tau: Sequence[float], basis: _Basis) -> Array:
     """Return x(τ); r(τ), its first and its second derivatives are added to the basis."""
-    geometry, member = basis.geometry, gram.member
+    member = gram.member
     T = member @ (np.array(tau) * (1 + gram.ridge * sum(1 / t for t in tau)))
     left = np.flatnonzero(T < _NEVER)  # a ball of size 0 has no part in it
     whole = len(left) == len(T)
@@ -367,10 +370,9 @@ def _factor(gram: Gram, tau: Sequence[float], basis: _Basis) -> Array:
     if not whole:
         X, inner = np.zeros((len(T), X.shape[1])), X
         X[left] = inner
-    V = geometry.push(X)
-    known = whole and isinstance(geometry, Gram)  # B'V follows from the equations
-    H = np.hstack(right[:-1]) - t[:, None] * X if known else geometry.pull(V)
-    V[:, 0], H[:, 0] = geometry.d - V[:, 0], gram.g - H[:, 0]
+    V = gram.push(X)
+    H = np.hstack(right[:-1]) - t[:, None] * X if whole else gram.pull(V)  # G X follows from the equations
+    V[:, 0], H[:, 0] = gram.d - V[:, 0], gram.g - H[:, 0]
     basis.extend(V, H)
     return X[:, 0]
 

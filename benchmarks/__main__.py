@@ -1,0 +1,55 @@
+"""Speed against what a user would pick instead: ``python -m benchmarks [name ...]``.
+
+Every module of this folder has a ``run()`` that yields rows: {"name", "against", "ours", "theirs", "ratio", "target"}, times
+in seconds, ratio = theirs / ours, and target the ratio to reach (None: for the record). All numerical libraries are held to
+one thread. The exit code is 1 if a target is missed.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from threadpoolctl import threadpool_limits
+
+NAMES = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_"))
+
+
+def main(asked: list[str]) -> int:
+    """Run the benchmarks that are asked for, or all; print one table for each."""
+    unknown = set(asked) - set(NAMES)
+    if unknown:
+        print(f"no benchmark {', '.join(sorted(unknown))}: valid: {', '.join(NAMES)}", file=sys.stderr)
+        return 2
+    console, missed = Console(), 0
+    for name in asked or NAMES:
+        module = import_module(f"benchmarks.{name}")
+        table = Table(
+            "what", "against", *("ours ms", "theirs ms", "ratio", "target"), title=name, caption=_caption(module)
+        )
+        with threadpool_limits(1):
+            for row in module.run():
+                target = row["target"]
+                short = target is not None and row["ratio"] < target
+                missed += short
+                table.add_row(
+                    row["name"],
+                    row["against"],
+                    f"{1e3 * row['ours']:.3g}",
+                    f"{1e3 * row['theirs']:.3g}",
+                    f"[red]{row['ratio']:.3g}[/red]" if short else f"{row['ratio']:.3g}",
+                    "" if target is None else f"{target:g}",
+                )
+        console.print(table)
+    return 1 if missed else 0
+
+
+def _caption(module: object) -> str:
+    return (module.__doc__ or "").strip().splitlines()[0]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

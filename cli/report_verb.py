@@ -1,0 +1,47 @@
+"""The verb that shows everything at once: the report as one HTML page, and the scoreboard in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mmc.cli.shell import console
+from mmc.experiments import run as runner
+from mmc.experiments.config import bundled, load
+from mmc.experiments.errors import ConfigError
+from mmc.experiments.report import write
+from mmc.experiments.scoreboard import PAPERS, VERDICTS, Number, by_paper, numbers, recall_all, score
+from mmc.experiments.store import Store
+
+
+def report(names: list[str] | None, out: Path, results: Path, data_dir: Path | None) -> None:
+    """Write the page from the store, nothing is fitted; print the scoreboard."""
+    configs = [load(name) for name in dict.fromkeys([*bundled(), *(names or [])])]
+    if not (results / runner.STORE).exists():
+        raise ConfigError(f"there is no store in {results}/ yet: `mmc run --all` makes it")
+    with Store(results / runner.STORE) as store:
+        found = list(recall_all(configs, store, str(data_dir) if data_dir else None))
+    write(found, results, out)
+    board = numbers(found)
+    screen = console()
+    screen.print(_table(board))
+    screen.print(f"{score(board)}.")
+    for problem in dict.fromkeys(f"{result.config.name}: {result.problem}" for result in found if result.problem):
+        screen.print(problem, soft_wrap=True)
+    screen.print(f"written to {out}", style="dim", soft_wrap=True)
+
+
+def _table(board: Sequence[Number]) -> Any:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_footer=True)
+    total = score(board)
+    table.add_column("paper", footer="all")
+    table.add_column("numbers", footer=str(total.total), justify="right")
+    for verdict in VERDICTS:
+        table.add_column(verdict, footer=str(total.counts[verdict]), justify="right")
+    for key, of in by_paper(board).items():
+        table.add_row(PAPERS[key].authors, str(of.total), *(str(of.counts[v]) for v in VERDICTS))
+    return table

@@ -1,0 +1,186 @@
+"""Verdicts on constructed records; and a small config from its run to claims and figures."""
+
+from types import SimpleNamespace
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from mmc.experiments.claims import FAILS, HOLDS, PARTLY, Claim, bsvm, to_markdown
+from mmc.experiments.config import load
+from mmc.experiments.engine import engine
+from mmc.experiments.errors import ConfigError
+from mmc.experiments.figures import Drawing, draw_all
+from mmc.experiments.figures.banded import _fits
+from mmc.experiments.run import Outcome, run
+from mmc.experiments.store import Store
+
+C = {
+    "max_abs": 4.0,
+    "centre": 1.0,
+    "others": 2.0,
+    "cluster_spread": 20.0,
+    "cluster_spread_clipped": 5.0,
+    "curve": [0.9, 0.4, 0.0],
+    "curve_clipped": [0.9, 0.9, 0.9],
+    "area": 0.43,
+    "area_clipped": 0.9,
+}
+B = {**C, "max_abs": 1.5, "cluster_spread": 10.0, "curve": [0.9, 0.6, 0.1], "area": 0.53}
+
+
+def claims(*draws, rho2=1.5):
+    """Return the claims on one data set: each draw is (values of C-SVM, values of B-SVM), None where not run."""
+    units, records = [], {}
+    for repetition, draw in enumerate(draws):
+        for label, values in zip(("C-SVM", "B-SVM"), draw, strict=True):
+            key = f"{label} {repetition}"
+            units.append(
+                SimpleNamespace(
+                    source=SimpleNamespace(label="toy"),
+                    split=SimpleNamespace(repetition=repetition, fold=0),
+                    label=label,
+                    trials=[SimpleNamespace(key=key)],
+                )
+            )
+            if values is not None:
+                records[key] = SimpleNamespace(values=values)
+    experiment = SimpleNamespace(datasets={"toy": None}, measures={"band": {"rho": [1, rho2]}})
+    return list(bsvm(SimpleNamespace(config=SimpleNamespace(experiment=experiment), units=units, records=records)))
+
+
+def verdicts(*draws, **options):
+    return [claim.verdict for claim in claims(*draws, **options)]
+
+
+def test_all_four_hold_where_every_draw_says_so():
+    assert verdicts((C, B), (C, B)) == [HOLDS] * 4
+
+
+@pytest.mark.parametrize(
+    ("which", "c", "b"),
+    [
+        (0, C, {**B, "max_abs": 1.6}),
+        (1, {**C, "centre": 2.5}, B),
+        (2, C, {**B, "cluster_spread": 30.0}),
+        (3, {**C, "curve": [0.95, 0.7, 0.2], "area": 0.62}, B),
+    ],
+)
+def test_each_fails_where_every_draw_says_no_and_holds_in_part_where_one_does(which, c, b):
+    expected = [HOLDS] * 4
+    expected[which] = FAILS
+    assert verdicts((c, b), (c, b)) == expected
+    expected[which] = PARTLY
+    assert verdicts((C, B), (c, b)) == expected
+
+
+def test_one_threshold_is_enough_against_every_threshold():
+    above_once = {**C, "curve": [0.95, 0.4, 0.0]}
+    claim = claims((above_once, B), (C, B))[3]
+    assert claim.verdict == PARTLY
+    assert "C-SVM is above at 17 % of the thresholds, up to 0 % of max |g|" in claim.measured
+    assert "clipped at 67 %" in claim.measured
+
+
+def test_the_bound_is_the_one_of_the_config():
+    assert verdicts((C, B), rho2=1.5)[0] == HOLDS
+    assert verdicts((C, B), rho2=1.4)[0] == FAILS
+    assert "ρ2 = 1.4" in claims((C, B), rho2=1.4)[0].statement
+
+
+def test_a_draw_that_lacks_a_method_is_left_out_not_paired_with_another():
+    worse = {**C, "cluster_spread": 5.0}
+    assert verdicts((C, None), (None, B)) == []
+    found = claims((worse, None), (C, B), (C, B))
+    assert [c.verdict for c in found] == [HOLDS] * 4
+    assert "on 2 of 2 draws" in found[0].measured
+
+
+def test_one_draw_has_no_spread():
+    assert "largest |g| 1.500; within" in claims((C, B))[0].measured
+    assert "largest |g| 1.550 ± 0.071; within" in claims((C, B), (C, {**B, "max_abs": 1.6}))[0].measured
+
+
+def test_a_bar_in_a_statement_does_not_cut_its_row():
+    lines = to_markdown([Claim("limits |g|", "1.5", HOLDS)]).splitlines()
+    assert lines[2] == r"| limits \|g\| | 1.5 | holds |"
+    assert {line.replace(r"\|", "").count("|") for line in lines} == {4}
+
+
+SMALL = """\
+title: small
+datasets:
+  8 per cluster: {name: bsvm_toy, options: {per_cluster: 8, test_per_cluster: 4}}
+  10 per cluster: {name: bsvm_toy, options: {per_cluster: 10, test_per_cluster: 4}}
+scale: none
+split: {kind: fixed, repetitions: 2, redraw: true}
+methods:
+  C-SVM: {method: svm, C_pos: 10, C_neg: 10, kernel: rbf, gamma: 1}
+  B-SVM: {method: bsvm, C1: 10, C2: 100, rho1: 1, rho2: 1.5, kernel: rbf, gamma: 1}
+measures:
+  band: {rho: [1, 1.5], clusters: 5}
+claims: bsvm
+table: {rows: [dataset], columns: [method], metrics: [in_band, error]}
+figures:
+  figure: {kind: banded, dataset: 10 per cluster, methods: [C-SVM, B-SVM]}
+"""
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    path = tmp_path_factory.mktemp("small") / "small.yaml"
+    path.write_text(SMALL)
+    with Store(None) as store:
+        return run(load(path), store, engine(1))
+
+
+def test_a_run_writes_its_claims(small, tmp_path):
+    assert len(small.claims) == 8
+    assert "claims.md" in small.write(tmp_path, None)
+    assert (tmp_path / "claims.md").read_text("utf-8").count("of 2 draws") >= 6
+
+
+FIGURES = ["figure_2_support_vectors", "figure_3_decision_values", "figure_4_sensitivity"]
+
+
+def test_the_figures_are_drawn(small, tmp_path):
+    names = small.draw(tmp_path)
+    assert names == [f"{figure}.{ending}" for figure in FIGURES for ending in ("svg", "png")]
+    assert all((tmp_path / name).stat().st_size > 10_000 for name in names)
+
+
+def test_an_unfinished_run_draws_what_it_has(small):
+    some = dict(list(small.records.items())[:1])
+    drawn = dict(draw_all(small.config, small.units, some, small.table))
+    assert list(drawn) == FIGURES
+    assert [len(axes.lines) for axes in drawn[FIGURES[2]].axes] == [2, 0]  # C-SVM and clipped, of the first data set
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("dataset: 10 per cluster", "dataset: 11 per cluster", "C-SVM on 11 per cluster"),
+        ("methods: [C-SVM", "methods: [D-SVM", "D-SVM on 10 per cluster"),
+        ("measures:\n  band: {rho: [1, 1.5], clusters: 5}\nclaims: bsvm\n", "", "needs the measure 'band'"),
+    ],
+)
+def test_what_a_figure_lacks_is_said(small, tmp_path, old, new, message):
+    assert old in SMALL
+    path = tmp_path / "edited.yaml"
+    path.write_text(SMALL.replace(old, new))
+    with pytest.raises(ConfigError, match=message):
+        Outcome(load(path), small.units, small.records).draw(tmp_path)
+
+
+def test_the_figure_marks_free_support_vectors_where_the_paper_puts_them(small):
+    """A free α-SV has y·g = ρ1 and a free θ-SV y·g = ρ2 (section 3.4); in an SVM, y·g = 1."""
+    spec = small.config.experiment.figures["figure"]
+    svm, banded = _fits(Drawing(small.config, small.units, small.records, small.table, spec.options))
+    for fit, levels in ((svm, {"α": 1.0}), (banded, {"α": 1.0, "θ": 1.5})):
+        margin = fit.y * fit.model.decision_function(fit.X)
+        found = {name: free for name, _, free in fit.multipliers()}
+        assert found.keys() == levels.keys()
+        for name, level in levels.items():
+            assert len(found[name]) > 0
+            np.testing.assert_allclose(margin[found[name]], level, atol=1e-5)

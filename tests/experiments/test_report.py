@@ -1,0 +1,269 @@
+"""The report: one page that holds every number, works in a browser and asks nothing of the network."""
+
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from mmc.cli.report_verb import report
+from mmc.experiments.config import bundled, load
+from mmc.experiments.engine import engine
+from mmc.experiments.errors import ConfigError
+from mmc.experiments.render import measured
+from mmc.experiments.report import difference, page, write
+from mmc.experiments.run import STORE, Outcome, run
+from mmc.experiments.scoreboard import Result, numbers
+from mmc.experiments.store import Store
+from mmc.experiments.tables import DIFFERS, KNOWN, MATCH, Cell
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+VOID = {"meta", "link", "img", "br", "hr", "input"}
+STUDY = """\
+title: 'A <study> & its "figure"'
+notes: First reading, see bmpm_heart.
+datasets:
+  two_norm: {options: {n_pos: 40, n_neg: 50}}
+split: {kind: stratified-kfold, folds: 3, repetitions: 2}
+methods:
+  L: {method: svm, grid: {C_pos: [10, 0.5, 2], C_neg: [1]}}
+table: {rows: [C_pos], columns: [method]}
+figures:
+  boundaries: {kind: boundaries, methods: [L]}
+"""
+
+
+class Reader(HTMLParser):
+    """Keeps what the tests ask of a page, and refuses one whose tags do not nest."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.ids, self.links, self.attributes, self.tables = [], [], [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        if "id" in attrs:
+            self.ids.append(attrs["id"])
+        self.links += [attrs["href"]] if "href" in attrs else []
+        self.attributes += [(tag, name, value or "") for name, value in attrs.items()]
+        if tag == "table":
+            self.tables.append(attrs.get("class", ""))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """A study of the user's own that was run, a paper's table with verdicts of every kind, and all others not run."""
+    folder = tmp_path_factory.mktemp("report")
+    (folder / "study.yaml").write_text(STUDY)
+    with Store(None) as store:
+        study = run(load(folder / "study.yaml"), store, engine(1))
+        provenance = store.provenance("study")
+    study.draw(folder / "study")
+    found = [Result(study.config, study, provenance)]
+    for name in bundled():
+        config = load(name)
+        outcome = Outcome(config, [], {})
+        problem = f"no trial has a record of this code: mmc run {name}"
+        if name == "bmpm_heart":
+            problem = ""
+            outcome.__dict__["table"] = replace(outcome.table, cells=tuple(_judged(outcome.table.cells)))
+        found.append(Result(config, outcome, problem=problem))
+    return folder, found
+
+
+def _judged(cells):
+    """Yield cells of every verdict; half of the deviations have an experiment that shows why, half only a sentence."""
+    for index, cell in enumerate(cells):
+        verdict = (MATCH, KNOWN, DIFFERS, KNOWN)[index % 4] if cell.verdict else ""
+        see = "bmpm_sensitivity" if index % 4 == 1 else None
+        yield replace(cell, by_repetition=(50.0, 52.5 + index), trials=10, verdict=verdict, reason="known why", see=see)
+
+
+@pytest.fixture(scope="module")
+def html(results):
+    folder, found = results
+    return page(found, folder)
+
+
+def test_is_well_formed_and_small(html):
+    reader = Reader(html)
+    assert len(reader.ids) == len(set(reader.ids))
+    assert len(html) < 3_000_000
+
+
+def test_nothing_comes_from_elsewhere(html):
+    for tag, name, value in Reader(html).attributes:
+        if name in ("src", "href", "action", "poster", "data"):
+            assert value.startswith(("#", "data:")), (tag, name, value[:80])
+    assert not re.search(r"@import|url\(|https?://", re.sub(r'src="data:[^"]*"', "", html))
+
+
+def test_every_link_leads_somewhere(html):
+    reader = Reader(html)
+    assert {link[1:] for link in reader.links if link.startswith("#")} <= set(reader.ids)
+
+
+def test_a_deviating_cell_links_to_what_explains_it(html):
+    heart = html[html.index('id="bmpm_heart"') :]
+    links = re.findall(r'class="v v-known" href="#([\w-]+)"', heart[: heart.index("</article>")])
+    assert set(links) == {"bmpm_sensitivity", "bmpm_heart-reason-2"}
+    assert "known why" in html.split('id="bmpm_heart-reason-2"')[1][:300]
+
+
+def test_every_experiment_and_every_cell_is_there(html, results):
+    reader = Reader(html)
+    text = re.sub(r"\s+", " ", html)
+    for result in results[1]:
+        assert result.config.name in reader.ids
+        for cell in result.outcome.table.cells if not result.problem else ():
+            assert f'<span class="m">{measured(cell)}</span>' in text
+    listed = sum(int(n) for n in re.findall(r"The (\d+) numbers as a list", html))
+    alone = sum(int(n) for n in re.findall(r"These (\d+) numbers", html))
+    beside = sum(cell.reported is not None and not cell.verdict for r in results[1] for cell in r.outcome.table.cells)
+    assert listed + alone - beside == len(numbers(results[1])) == 271
+
+
+def test_the_first_screen_says_what_became_of_the_numbers(html):
+    first = re.sub(r"<[^>]+>|\s+", " ", html[html.index("<main") : html.index("<nav")])
+    assert re.search(r"print\s+271\s+numbers", first)
+    assert "99 times in 100" in first
+
+
+def test_what_users_write_is_escaped(html):
+    assert "A &lt;study&gt; &amp; its &#34;figure&#34;" in html
+    assert "<study>" not in html
+    assert 'see <a href="#bmpm_heart">bmpm_heart</a>' in html
+
+
+def test_the_same_store_gives_the_same_page(html, results, tmp_path):
+    folder, found = results
+    write(found, folder, tmp_path / "new" / "report.html")
+    assert (tmp_path / "new" / "report.html").read_text("utf-8") == html
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["report.html"]
+
+
+def test_without_a_store_the_verb_says_what_to_do(tmp_path):
+    with pytest.raises(ConfigError, match="mmc run --all"):
+        report(None, tmp_path / "report.html", tmp_path, None)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_verb_prints_the_scoreboard_and_adds_a_users_study(tmp_path, capsys):
+    (tmp_path / "study.yaml").write_text(STUDY)
+    with Store(tmp_path / STORE) as store:
+        run(load(tmp_path / "study.yaml"), store, engine(1))
+    report([str(tmp_path / "study.yaml")], tmp_path / "report.html", tmp_path, None)
+    printed = capsys.readouterr().out
+    assert "of 271 reported numbers, 0 match" in printed
+    assert "bmpm_heart: no trial has a record" in printed
+    assert 'id="study"' in (tmp_path / "report.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("mean", "text"), [(50.0, "0.0"), (49.99, "0.0"), (51.26, "+1.3"), (48.0, "−2.0")])
+def test_a_difference_has_the_digits_of_the_paper_and_no_negative_zero(mean, text):
+    assert difference(Cell({}, "error", (mean,), reported="50.0")) == text
+
+
+SELF_TEST = """
+<script>
+addEventListener("load", () => {
+  const found = {};
+  const column = (table, index) => [...table.tBodies[0].rows].map((row) => row.cells[index].textContent.trim());
+  const head = (table, index) => table.tHead.rows[table.tHead.rows.length - 1].cells[index];
+  const table = document.getElementById("study").parentElement.querySelector("table.grid");
+  const button = head(table, 0).querySelector("button");
+  button.focus();
+  found.focused = document.activeElement === button;
+  found.orders = [column(table, 0)];
+  for (let i = 0; i < 3; i++) {
+    button.click();
+    found.orders.push(column(table, 0));
+  }
+  found.states = [head(table, 0).getAttribute("aria-sort")];
+  head(table, 1).querySelector("button").click();
+  found.states.push(head(table, 0).getAttribute("aria-sort"), head(table, 1).getAttribute("aria-sort"));
+  const list = document.getElementById("bmpm_heart").parentElement.querySelector("table.list");
+  const differences = [...list.tHead.rows[0].cells].findIndex((cell) => cell.textContent.startsWith("difference"));
+  head(list, differences).querySelector("button").click();
+  found.differences = [...list.tBodies[0].rows].map((row) => Number(row.cells[differences].dataset.sort));
+  found.tables = document.querySelectorAll("table").length;
+  found.sortable = document.querySelectorAll("th[aria-sort]").length;
+  found.drawn = [...document.images].map((image) => image.complete && image.naturalWidth > 0);
+  found.overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+  const out = document.createElement("pre");
+  out.id = "self-test";
+  out.textContent = JSON.stringify(found);
+  document.body.append(out);
+});
+</script>
+"""
+
+
+def browse(text, folder, width=1280):
+    """Open a page in headless Chromium; return its DOM, what the console said, and the addresses it asked for."""
+    folder.mkdir()
+    (folder / "page.html").write_text(text, "utf-8")
+    address = (folder / "page.html").as_uri()
+    log = folder / "net.json"
+    command = [
+        *(str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--dump-dom"),
+        *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions"),
+        *("--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr"),
+        *(f"--window-size={width},900", f"--user-data-dir={folder / 'profile'}", f"--log-net-log={log}", address),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    console = [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
+    asked = {
+        event["params"]["url"]
+        for event in json.loads(log.read_text("utf-8"))["events"]
+        if "url" in event.get("params", {}) and _from_page(event["params"])
+    }
+    return done.stdout, console, asked - {address}
+
+
+def _from_page(params):
+    """Return whether a request is the page's own: the browser's other business has no file as its initiator."""
+    return params.get("initiator", "").startswith(("file:", "null")) and not params["url"].startswith("data:")
+
+
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed (apt install chromium)")
+
+
+@needs_chromium
+@pytest.mark.parametrize("width", [1280, 500])
+def test_in_a_browser(html, tmp_path, width):
+    dom, console, asked = browse(html.replace("</body>", SELF_TEST + "</body>"), tmp_path / "browser", width)
+    assert console == []
+    assert asked == set()
+    found = json.loads(re.search(r'<pre id="self-test">(.*?)</pre>', dom)[1].replace("&amp;", "&"))
+    assert found["orders"] == [["10", "0.5", "2"], ["0.5", "2", "10"], ["10", "2", "0.5"], ["10", "0.5", "2"]]
+    assert found["states"] == ["none", "none", "ascending"]
+    assert found["focused"]
+    assert len(found["differences"]) > 10
+    assert found["differences"] == sorted(found["differences"])
+    assert found["tables"] == len(Reader(html).tables) > 20
+    assert found["sortable"] > 100
+    assert found["drawn"]
+    assert all(found["drawn"])
+    assert found["overflow"] <= 0
+
+
+@needs_chromium
+def test_the_browser_test_can_fail(tmp_path):
+    """A page that asks for something and complains is seen to do both."""
+    bad = '<!doctype html><img src="http://127.0.0.1:9/x.png"><script>console.error("oh"); nothing();</script>'
+    _, console, asked = browse(bad, tmp_path / "browser")
+    assert any("oh" in line for line in console)
+    assert any("nothing is not defined" in line for line in console)
+    assert asked == {"http://127.0.0.1:9/x.png"}
