@@ -18,7 +18,7 @@ run: $(VENV)/.installed  ## set up, then run one experiment (CONFIG=configs/brea
 	$(BIN)/mmc run $(CONFIG)
 
 test: lint  ## set up, then lint, check types and run all tests
-	$(BIN)/python -m pytest
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 lint: $(VENV)/.installed  ## ruff and mypy
 	$(BIN)/ruff check .

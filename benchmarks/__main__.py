@@ -24,7 +24,7 @@ def main(asked: list[str]) -> int:
     if unknown:
         print(f"no benchmark {', '.join(sorted(unknown))}: valid: {', '.join(NAMES)}", file=sys.stderr)
         return 2
-    console, missed = Console(), 0
+    console, missed = Console(width=None if sys.stdout.isatty() else 120), 0
     for name in asked or NAMES:
         module = import_module(f"benchmarks.{name}")
         table = Table(

@@ -119,7 +119,9 @@ def check(
     configs: Configs = None,
     everything: All = False,
     jobs: Jobs = _CORES,
-    update: Annotated[bool, typer.Option("--update", help="Accept what is measured now as the new reference.")] = False,
+    update: Annotated[
+        bool, typer.Option("--update", help="Accept the table of the last run as the new reference.")
+    ] = False,
     results: Results = Path("results"),
     data_dir: DataDir = None,
 ) -> None:

@@ -96,13 +96,13 @@ def _recalled(
 def check(
     names: list[str] | None, everything: bool, jobs: int, update: bool, results: Path, data_dir: Path | None
 ) -> int:
-    """Run configs anew and compare with their references; return 1 if any cell moved."""
+    """Run configs anew and compare with their references; return 1 if any cell moved. An update takes the store's."""
     out = console()
     moved = 0
+    directory = str(data_dir) if data_dir else None
     for config in _configs(names, everything):
         reference = None if update else read_reference(results / config.name)
-        with Store(None) as store, Display() as watch:
-            directory = str(data_dir) if data_dir else None
+        with Store(results / runner.STORE if update else None) as store, Display() as watch:
             table = runner.run(config, store, engine(jobs), data_dir=directory, watch=watch).table
         if reference is None:
             write_reference(table, results / config.name)

@@ -132,7 +132,7 @@ class ErrorRateClassifier(BinaryMethod):
             coef, m = w, moments(train)
             midpoint = w @ (m.mean_pos + m.mean_neg) / 2
         else:
-            dual = _on_points(train.sign, w)
+            dual = _on_points(_averages(train), w)
             midpoint = dual @ _mean_embeddings(train, self._kernel).sum(axis=1) / 2
         return Fitted(
             objective=scale**2 * proof.norm2 / 2,
@@ -193,17 +193,22 @@ def _linear_geometry(train: Training, spec: KernelSpec, ridge: float) -> Geometr
 
 def _mean_embeddings(train: Training, spec: KernelSpec) -> Array:
     """Return k(x_j, mean of class i) as an m × 2 array, the positive class first."""
-    return train.work.once(("mean embeddings", spec), lambda: train.gram(spec) @ _averages(train.sign))
+    return train.work.once(("mean embeddings", spec), lambda: train.gram(spec) @ _averages(train))
 
 
-def _averages(sign: Array) -> Array:
-    member = np.column_stack([sign > 0, sign < 0]).astype(float)
-    return member / member.sum(axis=0)
+def _averages(train: Training) -> Array:
+    """Return the m × 2 weights that average over the positive and over the negative class."""
+
+    def make() -> Array:
+        member = np.column_stack([train.sign > 0, train.sign < 0]).astype(float)
+        return member / member.sum(axis=0)
+
+    return train.work.once("averages", make)
 
 
 def _kernel_geometry(train: Training, spec: KernelSpec, ridge: float) -> Geometry:
     """Return B'B = v_i v_j (k_ij - <φ_i, μ(j)> - <μ(i), φ_j> + <μ(i), μ(j)>), v_i = 1/√m(i), from the Gram matrix."""
-    K, means, average = train.gram(spec), _mean_embeddings(train, spec), _averages(train.sign)
+    K, means, average = train.gram(spec), _mean_embeddings(train, spec), _averages(train)
     member = (average > 0).astype(float)
     v = np.sqrt(average.sum(axis=1))
     between = average.T @ means
@@ -215,12 +220,11 @@ def _kernel_geometry(train: Training, spec: KernelSpec, ridge: float) -> Geometr
     toward = means[:, 0] - means[:, 1]
     g = v * (toward - member @ (average.T @ toward))
     dd = float(between[0, 0] - between[0, 1] - between[1, 0] + between[1, 1])
-    noise = 2 * np.finfo(float).eps * float(np.abs(np.diag(K)).max()) * sqrt(len(K)) * float(v.max()) ** 2
+    noise = 2 * np.finfo(float).eps * float(K.diagonal().max()) * sqrt(len(K)) * float(v.max()) ** 2
     return Gram(member, ridge, G, g, dd, noise)
 
 
-def _on_points(sign: Array, w: Array) -> Array:
+def _on_points(average: Array, w: Array) -> Array:
     """Return the coefficients of the training points in αd + Bc."""
-    average = _averages(sign)
     c = w[1:] * np.sqrt(average.sum(axis=1))
     return w[0] * (average[:, 0] - average[:, 1]) + c - average @ (c @ (average > 0))

@@ -36,6 +36,7 @@ from mmc.methods.ellipsoid_pair import (
     Gram,
     certify,
     check_feasible,
+    infeasible,
 )
 from mmc.methods.kernels import Array
 from mmc.methods.solution import FitError, InfeasibleProblem, NotConverged
@@ -265,6 +266,8 @@ def _in_span(problem: EllipsoidPair, tol: float, start: _Start) -> Closest:
     gram, kappa = problem.geometry, problem.kappa
     assert isinstance(gram, Gram)
     member = gram.member
+    if gram.dd <= sqrt(len(gram.g)) * gram.noise:
+        raise infeasible(problem, inf)
     if kappa == (0.0, 0.0):
         return Closest(gram.d, 0, VERSION)
     spread = (np.diag(gram.G) @ member + gram.ridge).tolist()

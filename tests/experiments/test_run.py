@@ -105,19 +105,19 @@ def test_killed_at_random_moments_it_ends_with_the_same_table(study, tmp_path):
         from mmc.experiments.store import Store
         def slow(units):
             for records in engine(1)(units):
+                print("unit", flush=True)
                 time.sleep(0.05)
                 yield records
         with Store(__import__("pathlib").Path({str(tmp_path / "store.sqlite")!r})) as store:
-            print("ready", flush=True)
             run(load({str(study.file)!r}), store, slow)
-            print("done", flush=True)
     """)
     moments = random.Random(0)
     kept = []
     for _ in range(4):
         process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(moments.uniform(0.0, 2.5))
+        for _ in range(moments.randint(3, 14)):
+            assert process.stdout.readline() == "unit\n"
+        time.sleep(moments.uniform(0.0, 0.3))
         os.kill(process.pid, signal.SIGKILL)
         process.communicate()
         with Store(tmp_path / "store.sqlite") as store:

@@ -120,8 +120,9 @@ def test_equal_means_are_infeasible_at_any_rates():
     X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
     y = np.array([0, 0, 1, 1])
     for etas in ((1.0, 1.0), (0.9, 0.9), (None, None), (0.9, None)):
-        with pytest.raises(InfeasibleProblem, match="same mean"):
-            ErrorRateClassifier(*etas).fit(X, y)
+        for kernel in ("linear", linear):
+            with pytest.raises(InfeasibleProblem, match="same mean"):
+                ErrorRateClassifier(*etas, kernel=kernel).fit(X, y)
 
 
 @pytest.mark.parametrize("eta", [0.0, -0.1, 1.1, "half"])
