@@ -26,7 +26,7 @@ class Store:
     def __init__(self, path: Path | None):
         """Open or create a store; ``None`` keeps it in memory. Raise StoreError where that cannot be done."""
         self.path = path
-        self._pending = 0
+        self._waiting: list[tuple[str, str, str]] = []
         self._last = time.monotonic()
         try:
             if path is not None:
@@ -70,6 +70,7 @@ class Store:
 
     def get(self, keys: Iterable[str]) -> dict[str, Record]:
         """Return the records that are there, by key."""
+        self.commit()
         found = {}
         keys = list(keys)
         try:
@@ -83,21 +84,22 @@ class Store:
         return found
 
     def put(self, records: Iterable[Record]) -> None:
-        """Add records; they are safe on disk a moment later, or at the next ``commit``."""
-        rows = [(r.key, r.status, json.dumps(r.values)) for r in records]
-        try:
-            self._db.executemany("INSERT OR REPLACE INTO records VALUES (?, ?, ?)", rows)
-        except sqlite3.DatabaseError as error:
-            raise self._trouble(error) from None
+        """Add records; they are safe on disk a moment later, or at the next ``commit``.
+
+        They wait in memory, not in an open transaction, so that another run can use the same store meanwhile.
+        """
+        self._waiting += [(r.key, r.status, json.dumps(r.values)) for r in records]
         if time.monotonic() - self._last > 0.25:
             self.commit()
 
     def commit(self) -> None:
         """Make everything so far safe."""
         try:
-            self._db.commit()
+            with self._db:
+                self._db.executemany("INSERT OR REPLACE INTO records VALUES (?, ?, ?)", self._waiting)
         except sqlite3.DatabaseError as error:
             raise self._trouble(error) from None
+        self._waiting = []
         self._last = time.monotonic()
 
     def provenance(self, config: str) -> dict[str, Any] | None:
@@ -107,8 +109,8 @@ class Store:
 
     def set_provenance(self, config: str, provenance: dict[str, Any]) -> None:
         """Keep the provenance of a run, once."""
-        self._db.execute("INSERT OR REPLACE INTO runs VALUES (?, ?)", (config, json.dumps(provenance)))
-        self.commit()
+        with self._db:
+            self._db.execute("INSERT OR REPLACE INTO runs VALUES (?, ?)", (config, json.dumps(provenance)))
 
     def close(self) -> None:
         """Commit and close."""

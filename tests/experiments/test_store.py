@@ -78,3 +78,12 @@ def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot write to the results folder"):
         Store(tmp_path / "file" / "store.sqlite")
+
+
+def test_two_runs_can_use_one_store(tmp_path):
+    with Store(tmp_path / "store.sqlite") as one, Store(tmp_path / "store.sqlite") as other:
+        one.put(records(3))
+        other.put([Record("mine", "solved", {})])
+        other.commit()
+        one.commit()
+        assert set(other.get(["key0", "key1", "key2", "mine"])) == {"key0", "key1", "key2", "mine"}
