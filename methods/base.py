@@ -181,17 +181,19 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
                 f"{type(self).__name__} has no solver {self.solver!r}: {nearest(self.solver, entry.solvers)}"
             )
         solve = import_module(f"mmc.methods.solvers.{entry.solvers[self.solver]}").solve
-        allowed = list(inspect.signature(solve).parameters)[1:]
-        for option in self.solver_options or {}:
-            if option not in allowed:
-                hint = nearest(option, allowed)
-                raise ValueError(f"solver {self.solver!r} has no option {option!r}: {hint}")
+        if self.solver_options:
+            allowed = list(inspect.signature(solve).parameters)[1:]
+            for option in self.solver_options:
+                if option not in allowed:
+                    hint = nearest(option, allowed)
+                    raise ValueError(f"solver {self.solver!r} has no option {option!r}: {hint}")
         return solve(problem, **{**defaults, **(self.solver_options or {})})
 
     def _training(self, X: Any, y: Any, **extra: Any) -> Training:
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=np.float64, order="C")
-        check_classification_targets(y)
+        if y.dtype.kind not in "biuUS":  # labels of these kinds cannot be continuous, and the check is dear
+            check_classification_targets(y)
         self.classes_ = np.unique(y)
         if len(self.classes_) != 2:
             raise ValueError(
