@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,10 @@ from mmc.experiments.engine import engine
 from mmc.experiments.errors import ConfigError, TrialError
 from mmc.experiments.store import Store
 from mmc.experiments.tables import Table
+
+_log = logging.getLogger("mmc")
+_log.setLevel(logging.INFO)
+_log.addHandler(logging.StreamHandler(sys.stderr))
 
 
 def _configs(names: list[str] | None, everything: bool) -> list[Config]:
