@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from mmc.experiments.claims import CLAIMS
 from mmc.experiments.errors import ConfigError
-from mmc.experiments.measures import MEASURES
-from mmc.experiments.metrics import METRICS
-from mmc.experiments.yaml_lines import KeyPath, line_of, read
-from mmc.methods import CATALOGUE, nearest
+from mmc.experiments.yaml_lines import line_of, read
+from mmc.methods import nearest
 
 Params = dict[str, Any]
-
-FIGURES = {
-    "plane": "a metric over the plane of two error rates, the infeasible region hatched",
-    "boundaries": "two-dimensional data with the decision boundaries of the methods",
-    "curves": "metrics along one parameter, a line for every value of another",
-    "tradeoff": "worst-case accuracy of one class over the other, and what was reached on test data",
-    "ellipsoids": "two-dimensional classes as ellipsoids, their closest points, the hyperplanes",
-    "banded": "support vectors, decision values and sensitivity of a banded SVM beside those of an SVM",
-}
 
 
 class Model(BaseModel):
@@ -258,6 +245,8 @@ def find(name: str) -> Path:
 
 def load(name: str | Path) -> Config:
     """Read and check a config; raise ConfigError with file:line for everything that is wrong in it."""
+    from mmc.experiments.config_check import explain, semantic
+
     path = find(str(name))
     document, lines = read(path)
     if not isinstance(document, dict):
@@ -265,167 +254,10 @@ def load(name: str | Path) -> Config:
     try:
         experiment = Experiment.model_validate(document)
     except ValidationError as error:
-        problems = [_explain(detail, document) for detail in error.errors()]
+        problems = [explain(detail) for detail in error.errors()]
     else:
-        problems = list(_semantic(experiment))
+        problems = list(semantic(experiment))
         if not problems:
             return Config(name=path.stem, file=path, experiment=experiment)
     placed = sorted({(line_of(where, lines), text) for where, text in problems})
     raise ConfigError("\n".join(f"{path}:{line}: {text}" for line, text in placed))
-
-
-def _semantic(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
-    """What the types cannot say: words that must be known elsewhere."""
-    from mmc.datasets import REGISTRY
-
-    for label, data in experiment.datasets.items():
-        assert data is not None
-        where: KeyPath = ("datasets", label)
-        if data.file is None and data.name not in REGISTRY:
-            yield where, f"unknown data set {data.name!r}: {nearest(str(data.name), REGISTRY)}"
-        suffix = (data.format or str(data.file).removesuffix(".gz")).rpartition(".")[2]
-        if data.file is not None and data.target is None and suffix not in ("libsvm", "svmlight", "svm"):
-            yield where, f"{label}: a file needs 'target', the name of the column with the classes"
-        if experiment.split.redraw and (data.file or REGISTRY[str(data.name)].kind != "generated"):
-            yield ("split", "redraw"), f"redraw: {label} is not a generated set, it cannot be drawn anew"
-    if isinstance(experiment.split, Fixed) and experiment.split.repetitions > 1 and not experiment.split.redraw:
-        yield ("split", "repetitions"), "a fixed split is always the same; repetitions need redraw, for a generated set"
-    names: set[str] = set()
-    for label, spec in experiment.methods.items():
-        where = ("methods", label)
-        if spec.method not in CATALOGUE:
-            yield (*where, "method"), f"unknown method {spec.method!r}: {nearest(spec.method, CATALOGUE)}"
-            continue
-        entry = CATALOGUE[spec.method]
-        if spec.tune and spec.grid is not None:
-            yield (*where, "tune"), f"{label}: give a grid to search inside 'tune', or a 'grid' to report, not both"
-        for dataset in spec.datasets or []:
-            if dataset not in experiment.datasets:
-                yield (*where, "datasets"), f"{label}: no data set {dataset!r}: {nearest(dataset, experiment.datasets)}"
-        if spec.beside is not None and spec.beside not in experiment.methods:
-            yield (*where, "beside"), f"{label}: beside {spec.beside!r}: {nearest(spec.beside, experiment.methods)}"
-        for key, name in (("best", spec.best), ("metric", spec.tune.metric if spec.tune else None)):
-            if name is not None and name not in METRICS:
-                yield (*where, key), f"{label}: no metric {name!r}: {nearest(name, METRICS)}"
-        grid = points(spec.tune.grid) if spec.tune else experiment.points_of(label)
-        sources = [(where, spec.params)]
-        own = (
-            ("methods", label, "tune", "grid")
-            if spec.tune
-            else (*where, "grid")
-            if spec.grid is not None
-            else ("grid",)
-        )
-        sources += [
-            ((*own, i) if isinstance(spec.grid or experiment.grid, list) else own, p) for i, p in enumerate(grid)
-        ]
-        if not grid:
-            yield own, f"{label}: the grid has no points"
-        for place, params in sources:
-            for key in params:
-                if key not in entry.parameters() or key == "pos_label":
-                    known = [p for p in entry.parameters() if p != "pos_label"]
-                    yield (*place, key), f"{spec.method} has no parameter {key!r}: {nearest(key, known)}"
-            names |= set(params)
-        solver = spec.params.get("solver")
-        if solver is not None and solver not in entry.solvers:
-            yield (
-                (*where, "solver"),
-                f"{spec.method} has no solver {solver!r}: {nearest(str(solver), entry.solvers)}",
-            )
-        for point in ({**spec.params, **p} for p in grid):
-            if point.get("kernel") in ("rbf", "poly") and point.get("gamma") is None:
-                yield where, f"{label}: kernel {point['kernel']!r} needs 'gamma', its width"
-                break
-    for name, given in experiment.measures.items():
-        if name not in MEASURES:
-            yield ("measures", name), f"no measure {name!r}: {nearest(name, MEASURES)}"
-            continue
-        spec_of = inspect.getfullargspec(MEASURES[name])
-        for key in given.keys() - set(spec_of.kwonlyargs):
-            yield ("measures", name, key), f"{name} has no option {key!r}: {nearest(key, spec_of.kwonlyargs)}"
-        for key in set(spec_of.kwonlyargs) - given.keys() - set(spec_of.kwonlydefaults or {}):
-            yield ("measures", name), f"{name} needs {key!r}"
-    if experiment.claims is not None and experiment.claims not in CLAIMS:
-        yield ("claims",), f"no claims {experiment.claims!r}: {nearest(experiment.claims, CLAIMS)}"
-    for label, figure in experiment.figures.items():
-        if figure.kind not in FIGURES:
-            yield ("figures", label, "kind"), f"no figure of kind {figure.kind!r}: {nearest(figure.kind, FIGURES)}"
-        for option, words in (("method", experiment.methods), ("metric", {*METRICS, *experiment.table.metrics})):
-            named = figure.options.get(option)
-            if named is not None and named not in words:
-                yield ("figures", label, option), f"{option} {named!r}: {nearest(str(named), words)}"
-    if experiment.table.paired is not None and experiment.table.paired not in experiment.methods:
-        hint = nearest(experiment.table.paired, experiment.methods)
-        yield ("table", "paired"), f"table.paired: no method {experiment.table.paired!r}: {hint}"
-    keys = {"dataset", "method"} | names
-    for part in ("rows", "columns"):
-        for index, key in enumerate(getattr(experiment.table, part)):
-            if key not in keys:
-                yield ("table", part, index), f"table.{part}: no key {key!r}: {nearest(key, keys)}"
-
-
-def _explain(detail: Any, document: Any) -> tuple[KeyPath, str]:
-    """Turn one of pydantic's errors into a place and a sentence."""
-    where, fields = _place(detail["loc"])
-    key = ".".join(str(part) for part in where)
-    match detail["type"]:
-        case "extra_forbidden":
-            return where, f"unknown key {where[-1]!r}: {nearest(str(where[-1]), fields)}"
-        case "missing":
-            return where[:-1], f"{key} is missing"
-        case "union_tag_invalid":
-            tags = [t.strip(" '") for t in detail["ctx"]["expected_tags"].split(",")]
-            return (
-                *where,
-                "kind",
-            ), f"{key}.kind: unknown {detail['ctx']['tag']!r}: {nearest(detail['ctx']['tag'], tags)}"
-        case "union_tag_not_found":
-            return where, f"{key} needs a 'kind': stratified-kfold, partitions or fixed"
-        case "literal_error":
-            given = detail["input"]
-            choices = [c.strip(" '") for c in detail["ctx"]["expected"].replace(" or ", ", ").split(",")]
-            return where, f"{key}: {given!r} is not possible: {nearest(str(given), choices)}"
-        case _:
-            message = detail["msg"][0].lower() + detail["msg"][1:]
-            return where, f"{key}: {message} (given: {detail['input']!r})"
-
-
-def _place(loc: tuple[Any, ...]) -> tuple[KeyPath, list[str]]:
-    """Drop pydantic's own words (union branches) from an error's path; return it with the keys valid at its end."""
-    model: Any = Experiment
-    where: list[Any] = []
-    fields: list[str] = list(Experiment.model_fields)
-    for part in loc:
-        inner = _models(model)
-        named = {m for m in inner if part in m.model_fields}
-        if isinstance(part, str) and inner and not named and model is not Experiment and part in _branches(model):
-            model = next((m for m in inner if part == _tag(m) or part == m.__name__), model)
-            continue
-        if isinstance(part, str) and ("[" in part or part in ("list", "dict")):
-            continue
-        if inner:
-            fields = sorted({f for m in inner for f in m.model_fields})
-        where.append(part)
-        if named:
-            model = next(iter(named)).model_fields[part].annotation
-        elif get_args(model):
-            model = get_args(model)[-1] if get_origin(model) is dict else model
-    return tuple(where), fields
-
-
-def _models(annotation: Any) -> list[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation]
-    if get_origin(annotation) in (dict, list):
-        return []
-    return [m for arg in get_args(annotation) for m in _models(arg)]
-
-
-def _tag(model: type[BaseModel]) -> str | None:
-    kind = model.model_fields.get("kind")
-    return get_args(kind.annotation)[0] if kind else None
-
-
-def _branches(annotation: Any) -> set[str]:
-    return {str(_tag(m)) for m in _models(annotation)} | {m.__name__ for m in _models(annotation)}

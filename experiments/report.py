@@ -14,7 +14,8 @@ from markupsafe import Markup, escape
 
 from mmc.experiments import render
 from mmc.experiments.claims import FAILS, HOLDS, PARTLY, Claim
-from mmc.experiments.config import FIGURES, Axis, DataSpec, Experiment, Fixed, GridSpec, KFold, MethodSpec, Partitions
+from mmc.experiments.config import Axis, DataSpec, Experiment, Fixed, GridSpec, KFold, MethodSpec, Partitions
+from mmc.experiments.config_check import FIGURES
 from mmc.experiments.errors import StoreError
 from mmc.experiments.scoreboard import PAPERS, VERDICTS, Number, Paper, Result, Score, by_paper, numbers, score
 from mmc.experiments.tables import DIFFERS, KNOWN, MATCH, NOT_RUN, Cell, Table
