@@ -46,7 +46,7 @@ def run(
                     directory = str(data_dir) if data_dir else None
                     outcome = runner.run(config, store, engine(jobs), fresh=fresh, data_dir=directory, watch=watch)
             except (ConfigError, TrialError) as error:
-                troubles.append(f"{config.name}: {error}")
+                troubles.append(f"{config.name}: {error}" if len(configs) > 1 else str(error))
                 continue
             folder = results / config.name
             files = outcome.write(folder, store.provenance(config.name))

@@ -27,6 +27,8 @@ def measured(cell: Cell, spread: str = " ± ") -> str:
         text += f"{spread}{cell.std:.{cell.decimals}f}"
     if cell.infeasible:
         text += f" ({INFEASIBLE} {cell.infeasible}/{cell.trials})"
+    if cell.failed:
+        text += f" (! {cell.failed}/{cell.trials})"
     return text + ("†" if cell.capped else "")
 
 
@@ -79,6 +81,8 @@ def notes(table: Table) -> Iterator[str]:
             f"{INFEASIBLE}: infeasible, with how much more was asked than the data allow "
             "(k/n: on k of n splits; the mean is over repetitions without any)."
         )
+    if any(cell.failed for cell in table.cells):
+        yield "!: the solver stopped short on k of n splits; the mean is over repetitions without any."
     capped = [cell for cell in table.cells if cell.capped]
     if capped:
         most = max(capped, key=lambda c: c.capped / c.trials)

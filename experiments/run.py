@@ -6,6 +6,7 @@ import datetime
 import json
 import os
 import platform
+import re
 import subprocess
 import time
 from collections.abc import Callable, Mapping
@@ -145,16 +146,23 @@ def _write_table(table: Table, folder: Path, provenance: Mapping[str, Any] | Non
 def _check_parameters(config: Config) -> None:
     """Refuse impossible parameter values before anything runs."""
     from mmc.experiments.config import points
+    from mmc.experiments.yaml_lines import line_of, read
     from mmc.methods import CATALOGUE
 
     problems = []
+    _, lines = read(config.file)
     for label, spec in config.experiment.methods.items():
         grid = points(spec.tune.grid) if spec.tune else config.experiment.points_of(label)
-        for point in grid:
+        own = ("methods", label, *(("tune", "grid") if spec.tune else ("grid",)))
+        for index, point in enumerate(grid):
             try:
                 CATALOGUE[spec.method].load()(**{**spec.params, **point})._validate_params()
             except ValueError as error:
-                problems.append(f"{config.file}: {label}: {error}")
+                named = re.match(r"The '(\w+)' parameter", str(error))
+                key = named[1] if named else ""
+                places = [(*root, *at) for root in (own, ("grid",)) for at in ((index, key), (key,))]
+                place = next((p for p in (("methods", label, key), *places) if p in lines), ("methods", label))
+                problems.append(f"{config.file}:{line_of(place, lines)}: {label}: {error}")
     if problems:
         raise ConfigError("\n".join(dict.fromkeys(problems)))
 

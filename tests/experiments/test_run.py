@@ -130,7 +130,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_table(study, tmp_path):
 
 def test_impossible_values_are_refused_before_anything_runs(tmp_path):
     calls = []
-    with Store(None) as store, pytest.raises(ConfigError, match="eta_pos"):
+    with Store(None) as store, pytest.raises(ConfigError, match=r"edited.yaml:11: L: The 'eta_pos' parameter"):
         run(edited(tmp_path, "{eta_pos: 0.5,", "{eta_pos: 1.5,"), store, counting(calls))
     assert calls == []
 
