@@ -87,9 +87,14 @@ def _moved(cell: Cell, before: dict[str, str]) -> float | None:
         return tolerance
     if (cell.infeasible, cell.failed) != (int(before["infeasible"]), int(before["failed"])):
         return tolerance
-    if old is not None and cell.mean is not None and abs(cell.mean - old) > tolerance * (1 + 1e-4) + 1e-9:
+    if old is not None and cell.mean is not None and abs(cell.mean - old) > tolerance + _rounding(old):
         return tolerance
     return None
+
+
+def _rounding(written: float) -> float:
+    """Return what the reference's own rounding to six significant digits may hide, in the mean and in its tolerance."""
+    return 10.0 ** (math.floor(math.log10(abs(written))) - 5) if written else 1e-9
 
 
 def _where(row: dict[str, Any], metric: str) -> str:
