@@ -56,10 +56,6 @@ class Cell:
         return float(np.std(self.by_repetition, ddof=1)) if len(self.by_repetition) > 1 else 0.0
 
     @property
-    def standard_error(self) -> float:
-        return self.std / math.sqrt(len(self.by_repetition)) if self.by_repetition else 0.0
-
-    @property
     def difference(self) -> float | None:
         if self.mean is None or self.reported in (None, INFEASIBLE):
             return None
