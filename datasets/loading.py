@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +32,18 @@ def load(
             raise DataError(f"data set {name!r} has no option {option!r}: {hint}")
     if entry.kind == "generated":
         return _generate(entry, seed, options)
+    if entry.kind == "large":
+        from mmc.datasets import originals
+
+        return originals.read(entry, data_dir)
     dataset = _read(entry, missing)
     _check_content(entry, dataset)
     return dataset
 
 
-def verify(name: str) -> None:
+def verify(name: str, data_dir: Path | None = None) -> None:
     """Raise DataError if a data set is not what the registry says: rows, features, classes, content."""
-    dataset = load(name)
+    dataset = replace(load(name, data_dir=data_dir))  # a copy, which knows nothing of a hash that was found before
     entry = REGISTRY[name]
     for what, found, stated in (
         ("rows", len(dataset.X), entry.rows),

@@ -133,6 +133,7 @@ def _scalars(model: Any) -> Iterator[tuple[str, float]]:
 
 def scaled(kind: str, train: NDArray[Any], test: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Scale both parts with what the training part alone says; a constant feature stays where it is."""
+    train, test = train.astype(float, copy=False), test.astype(float, copy=False)  # bytes would wrap around
     if kind == "none":
         return train, test
     if kind == "standard":
