@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,12 +21,11 @@ def load(
 
     ``missing="error"`` refuses a set with missing cells instead of leaving out those rows. ``seed`` (0 if not given)
     and ``options`` decide a generated set; the others take no options, and a seed changes nothing in them.
-    ``data_dir`` is where a set is looked for that does not come with the package.
+    ``data_dir`` (by default the environment variable MMC_DATA_DIR) is where a large set is looked for before the user's
+    cache; one that is in neither is downloaded.
     """
-    if name not in REGISTRY:
-        raise DataError(f"there is no data set {name!r}: {nearest(name, REGISTRY)}")
+    entry = _entry(name)
     check_missing(missing)
-    entry = REGISTRY[name]
     for option in options:
         if option not in entry.options:
             hint = nearest(option, entry.options) if entry.options else "it takes none"
@@ -39,6 +39,19 @@ def load(
     dataset = _read(entry, missing)
     _check_content(entry, dataset)
     return dataset
+
+
+def fetch(
+    name: str, data_dir: Path | None = None, bars: Callable[[str], Any] | None = None
+) -> Iterator[tuple[str, Path, bool]]:
+    """Yield (file, where it is, whether it was downloaded just now) for each file of a large set.
+
+    ``bars`` makes the display of a file's download, an object like tqdm's. Raises DataError if a file cannot be had, or
+    is not the original's; the files that were complete are kept.
+    """
+    from mmc.datasets import fetching
+
+    return fetching.fetch(_entry(name), data_dir, bars)
 
 
 def verify(name: str, data_dir: Path | None = None) -> None:
@@ -56,6 +69,12 @@ def verify(name: str, data_dir: Path | None = None) -> None:
         if found != stated:
             raise DataError(f"data set {name!r}: {what}: {found}, but the registry says {stated}")
     _check_content(entry, dataset)
+
+
+def _entry(name: str) -> Entry:
+    if name not in REGISTRY:
+        raise DataError(f"there is no data set {name!r}: {nearest(name, REGISTRY)}")
+    return REGISTRY[name]
 
 
 def _read(entry: Entry, missing: str) -> DataSet:

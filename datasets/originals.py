@@ -10,12 +10,10 @@ stay bytes (uint8) in memory: as floats MNIST would need 440 MB in every worker.
 
 from __future__ import annotations
 
-import gzip
 import json
-import os
+import logging
 import struct
 import warnings
-import zlib
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -24,53 +22,46 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmc.datasets.dataset import DataError, DataSet
+from mmc.datasets.finding import absent, find
 from mmc.datasets.registry import Entry, Part
+from mmc.datasets.unpacking import unpack
 
-VARIABLE = "MMC_DATA_DIR"
+_log = logging.getLogger("mmc.datasets")
 
 
 def read(entry: Entry, data_dir: Path | None) -> DataSet:
-    """Return a large set; raise DataError if a file is missing or is not what the registry says."""
-    X, y = _assemble(entry, [_part(entry, part, data_dir) for part in entry.parts])
+    """Return a large set, downloaded if need be; raise DataError if it cannot be had or is not what the registry says."""
+    if absent(entry, data_dir):
+        from mmc.datasets.fetching import fetch
+
+        for file, path, new in fetch(entry, data_dir):
+            if new:
+                _log.info("%s: downloaded %s to %s", entry.name, file, path)
+    X, y = _assemble(entry, [read_part(entry, part, find(entry, part, data_dir)) for part in entry.parts])
     names = tuple(f"x{number}" for number in range(1, X.shape[1] + 1))
     dataset = DataSet(entry.name, X, y, names, entry.positive, entry.n_train)
     vars(dataset)["content_hash"] = entry.content_hash  # it follows from the parts' hashes; computing it takes a second
     return dataset
 
 
-def find(entry: Entry, part: Part, data_dir: Path | None) -> Path | None:
-    """Return where a file of a set lies, None if it is not on this machine."""
-    for place in places(entry, data_dir):
-        for name in (part.file, *part.also):
-            for ending in ("", ".gz"):
-                path = place / (name + ending)
-                if path.is_file():
-                    return path
-    return None
-
-
-def places(entry: Entry, data_dir: Path | None) -> list[Path]:
-    """Return the folders in which the files of a set are looked for."""
-    if data_dir is None and os.environ.get(VARIABLE):
-        data_dir = Path(os.environ[VARIABLE])
-    return [] if data_dir is None else [data_dir / entry.name, data_dir]
-
-
-def _part(entry: Entry, part: Part, data_dir: Path | None) -> NDArray[Any]:
-    path = find(entry, part, data_dir)
+def read_part(entry: Entry, part: Part, path: Path | None) -> NDArray[Any]:
+    """Return the numbers in a file of a set; raise DataError unless they are those of the original."""
     if path is None:
-        raise DataError(f"data set {entry.name!r}: {part.file} is not on this machine")
-    return decode(entry, part, path.read_bytes(), str(path))
+        raise DataError(f"data set {entry.name!r}: {part.file} was there a moment ago and is gone; try again")
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}") from None
+    try:
+        return decode(entry, part, unpack(data, str(path), (part.file, *part.also)), str(path))
+    except DataError as error:
+        advice = f"remove it and run `mmc data fetch {entry.name}`, or replace it by the original, {part.url}"
+        raise DataError(f"data set {entry.name!r}: {error}; {advice}") from None
 
 
-def decode(entry: Entry, part: Part, data: bytes, path: str) -> NDArray[Any]:
-    """Return the numbers in a file; raise DataError unless they are those of the original."""
-    if data[:2] == b"\x1f\x8b":
-        try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError, zlib.error) as error:
-            raise DataError(f"{path} is not a complete gzip file ({error})") from None
-    numbers = _idx(data, path) if entry.layout == "idx" else _text(data, path, part)
+def decode(entry: Entry, part: Part, content: bytes, path: str) -> NDArray[Any]:
+    """Return the numbers in the plain content of a file; raise DataError unless they are those of the original."""
+    numbers = _idx(content, path) if entry.layout == "idx" else _text(content, path, part)
     if numbers.shape != part.shape:
         raise DataError(f"{path} holds {_times(numbers.shape)} numbers, but the original {_times(part.shape)}")
     found = digest(numbers)
@@ -85,27 +76,27 @@ def digest(numbers: NDArray[Any]) -> str:
     return sha256(json.dumps(numbers.shape).encode() + values.tobytes()).hexdigest()
 
 
-def _text(data: bytes, path: str, part: Part) -> NDArray[np.float64]:
+def _text(content: bytes, path: str, part: Part) -> NDArray[np.float64]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", DeprecationWarning)  # how older versions of numpy report unmatched text
-            numbers = np.fromstring(data.replace(b",", b" "), sep=" ")
+            numbers = np.fromstring(content.replace(b",", b" "), sep=" ")
     except (ValueError, DeprecationWarning):
-        raise DataError(f"{path} is not a text of numbers") from None
+        raise DataError(f"{path} is not a text of numbers: it begins with {content[:20]!r}") from None
     width = part.shape[1]
     if len(numbers) % width:
         raise DataError(f"{path} holds {len(numbers)} numbers, which is no multiple of {width}, the length of a row")
     return numbers.reshape(-1, width)
 
 
-def _idx(data: bytes, path: str) -> NDArray[np.uint8]:
-    if len(data) < 4 or data[:3] != b"\0\0\x08":
-        raise DataError(f"{path} is not an IDX file of bytes: it begins with {data[:4].hex(' ')}, not with 00 00 08")
-    start = 4 + 4 * data[3]
-    shape = struct.unpack(f">{data[3]}I", data[4:start]) if len(data) >= start else ()
-    if not shape or len(data) - start != np.prod(shape, dtype=object):
-        raise DataError(f"{path} is cut off or has a tail: {len(data)} bytes do not hold {_times(shape)} values")
-    return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
+def _idx(content: bytes, path: str) -> NDArray[np.uint8]:
+    if len(content) < 4 or content[:3] != b"\0\0\x08":
+        raise DataError(f"{path} is not an IDX file of bytes: it begins with {content[:20]!r}, not with 00 00 08")
+    start = 4 + 4 * content[3]
+    shape = struct.unpack(f">{content[3]}I", content[4:start]) if len(content) >= start else ()
+    if not shape or len(content) - start != np.prod(shape, dtype=object):
+        raise DataError(f"{path} is cut off or has a tail: {len(content)} bytes do not hold {_times(shape)} values")
+    return np.frombuffer(content, np.uint8, offset=start).reshape(shape)
 
 
 def _assemble(entry: Entry, parts: list[NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -122,4 +113,4 @@ def _assemble(entry: Entry, parts: list[NDArray[Any]]) -> tuple[NDArray[Any], ND
 
 
 def _times(shape: tuple[int, ...]) -> str:
-    return " × ".join(map(str, shape))
+    return " × ".join(map(str, shape)) or "any"
