@@ -12,6 +12,7 @@ import logging
 import os
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -80,7 +81,8 @@ def _keep(entry: Entry, part: Part, content: bytes) -> Path:
         partial.write_bytes(gzip.compress(content, compresslevel=1, mtime=0))
         partial.replace(path)
     except OSError as error:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink()
         raise DataError(f"{path} cannot be written: {error.strerror or error}") from None
     return path
 

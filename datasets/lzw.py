@@ -16,8 +16,8 @@ _CODES_AT_ONCE = 1 << 16  # a multiple of eight
 
 def decompress(data: bytes) -> bytes:
     """Return the content; raise ValueError if the data are damaged. There is no checksum: a cut may go unnoticed."""
-    if data[:2] != MAGIC or len(data) < 3 or not 9 <= data[2] & 31 <= 16:
-        raise ValueError("not a file of compress")
+    if data[:2] != MAGIC or len(data) < 3 or not 10 <= data[2] & 31 <= 16:
+        raise ValueError("not a file of compress, with codes of 10 to 16 bits")
     widest, clears = data[2] & 31, bool(data[2] & 128)
     full = 1 << widest
     content: list[bytes] = []
