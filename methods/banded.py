@@ -24,6 +24,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from mmc.methods.base import BinaryMethod, Fitted, Training
+from mmc.methods.gram import Gram
 from mmc.methods.kernels import Array, Kernel
 from mmc.methods.solution import NotConverged
 from mmc.methods.solvers.libsvm import Hinges
@@ -33,7 +34,7 @@ from mmc.methods.solvers.libsvm import Hinges
 class BandedProblem:
     """The problem of the module: Gram matrix, labels ±1, and four numbers; C2 may be infinite."""
 
-    K: Array
+    K: Array | Gram
     sign: Array
     C1: float
     C2: float
@@ -106,7 +107,8 @@ class _Banded(BinaryMethod):
     """
 
     def _fit_band(self, train: Training, C1: float, C2: float, rho1: float, rho2: float) -> Fitted:
-        problem = BandedProblem(train.gram(self._kernel), train.sign, C1, C2, rho1, rho2)
+        K = train.gram(self._kernel) if self.solver == "qp" else train.kernel(self._kernel)
+        problem = BandedProblem(K, train.sign, C1, C2, rho1, rho2)
         answer = self._solve(problem)
         alpha, theta = answer.alpha, answer.theta
         return Fitted(

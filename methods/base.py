@@ -20,6 +20,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mmc.methods import entry_of, nearest
+from mmc.methods.gram import WHOLE, Gram
 from mmc.methods.kernels import KERNELS, Array, KernelSpec
 from mmc.methods.solution import FitError, Solution
 
@@ -50,8 +51,19 @@ class Training:
         """Return the Gram matrix of the training points, made once per kernel. Do not write into it."""
         return self.work.once(("gram", spec), lambda: spec(self.X, self.X))
 
-    def cross(self, spec: KernelSpec, X: Array) -> Array:
-        """Return the kernel between X and the training points, made once per kernel for the same array X."""
+    def kernel(self, spec: KernelSpec) -> Array | Gram:
+        """Return the Gram matrix, or for many points what stands in for it."""
+        if 8 * len(self.X) ** 2 <= WHOLE:
+            return self.gram(spec)
+        return self.work.once(("large gram", spec), lambda: Gram(spec, self.X))
+
+    def cross(self, spec: KernelSpec, X: Array) -> Array | None:
+        """Return the kernel between X and the training points, made once per kernel for the same array X.
+
+        None if it is too large to be kept.
+        """
+        if 8 * len(X) * len(self.X) > WHOLE:
+            return None
         return self.work.once(("cross", spec, id(X)), lambda: spec(X, self.X))
 
 
@@ -245,9 +257,10 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
     def _decide(self, X: Array, train: Training | None = None) -> Array:
         if hasattr(self, "coef_"):
             return X @ self.coef_[0] + self.intercept_[0]
-        if train is not None and self._dual_on_training:
-            K = train.cross(self._kernel, X)
+        K = train.cross(self._kernel, X) if train is not None and self._dual_on_training else None
+        if K is not None:
             K = K if K.shape[1] == len(self.support_) else K[:, self.support_]
-        else:
-            K = self._kernel(X, self.support_vectors_)
-        return K @ self.dual_coef_[0] + self.intercept_[0]
+            return K @ self.dual_coef_[0] + self.intercept_[0]
+        parts = np.array_split(X, 1 + 8 * len(X) * len(self.support_) // WHOLE)
+        values = [self._kernel(part, self.support_vectors_) @ self.dual_coef_[0] for part in parts]
+        return np.concatenate(values) + self.intercept_[0]

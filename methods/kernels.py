@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Kernel = str | Callable[[Array, Array], Array]
 KERNELS = ("linear", "rbf", "poly")
+_TILE = 256
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class KernelSpec:
             if K.shape != (len(X), len(Z)):
                 raise ValueError(f"the kernel returned shape {K.shape}, expected {(len(X), len(Z))}")
             return K
+        if X is Z and len(X) > 2 * _TILE:
+            return self._symmetric(X)
         K = X @ Z.T
         if self.kernel == "linear":
             return K
@@ -55,6 +58,17 @@ class KernelSpec:
         if same:
             np.fill_diagonal(K, 0.0)
         return np.exp(K, out=K)
+
+    def _symmetric(self, X: Array) -> Array:
+        """Return the Gram matrix, computed on one side of the diagonal."""
+        K = np.empty((len(X), len(X)))
+        for start in range(0, len(X), _TILE):
+            here = slice(start, start + _TILE)
+            K[here, :start] = self(X[here], X[:start])
+            K[:start, here] = K[here, :start].T
+            part = X[here]
+            K[here, here] = self(part, part)
+        return K
 
     def gradient(self, X: Array, Z: Array, weights: Array) -> Array:
         """Return the rows Σ_j weights_j ∇ₓk(x_i, z_j): the gradient at every x_i of a kernel expansion."""

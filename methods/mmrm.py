@@ -12,17 +12,23 @@ be mapped to one point, and the ratio says nothing.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf, nan
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.svm import SVC
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from mmc.methods.base import BinaryMethod, Fitted, Training
+from mmc.methods.gram import Gram
 from mmc.methods.kernels import Array, Kernel
 from mmc.methods.solution import FitError
-from mmc.methods.solvers.lp import RatioLP, RatioSolution, dense
+from mmc.methods.solvers.libsvm import libsvm_kernel
+from mmc.methods.solvers.lp import Dense, Index, RatioLP, RatioSolution
+
+_SMALL = 1000  # points up to which a centred copy of the Gram matrix costs nothing
 
 
 class MMRM(BinaryMethod):
@@ -70,14 +76,19 @@ class MMRM(BinaryMethod):
         z = train.sign
         weight = np.where(z > 0, 1 / np.sum(z > 0), 1 / np.sum(z < 0))
         C = self._slack_cost(float(weight.max()))
-        session = train.work.once(("ratio", self.solver, None if self._linear else self._kernel), dict)
-        if self._linear:
-            G, middle, scale = train.work.once("signed features", lambda: _signed_features(train.X, z))
-            answer = self._solve(RatioLP(dense(G), G.shape[1], z, weight, C, False), session=session)
+        kernel = None if self._linear else self._kernel
+        session = train.work.once(("ratio", self.solver, kernel), dict)
+        if kernel is None:
+            problem, middle, scale = train.work.once("ratio of features", lambda: _of_features(train.X, z, weight))
+            answer = self._solve(replace(problem, C=C), session=session)
             w = answer.v / scale
             return _fitted(answer, answer.b - float(w @ middle), coef=w)
-        G, middle, size = train.work.once(("signed", self._kernel), lambda: _signed_gram(train.gram(self._kernel), z))
-        answer = self._solve(RatioLP(dense(G), len(z), z, weight, C, True), session=session)
+        whole = self.solver == "lp" or len(z) <= _SMALL
+        problem, middle, size = train.work.once(
+            ("ratio of kernel", kernel, whole),
+            lambda: _of_kernel(train.gram(kernel) if whole else train.kernel(kernel), z, weight, whole),
+        )
+        answer = self._solve(replace(problem, C=C), session=session)
         coefficients = z * answer.v / size
         return _fitted(answer, answer.b - float(coefficients @ middle), dual=coefficients)
 
@@ -91,20 +102,78 @@ class MMRM(BinaryMethod):
         return C
 
 
-def _signed_features(X: Array, z: Array) -> tuple[Array, Array, Array]:
-    """Return the rows z_i x_i standardised: (28) does not depend on it, the simplex method's tolerances do."""
+def _of_features(X: Array, z: Array, weight: Array) -> tuple[RatioLP, Array, Array]:
+    """Return (28) for standardised features: it does not depend on it, the solvers' tolerances do."""
     middle, scale = X.mean(axis=0), X.std(axis=0)
     scale[scale == 0] = 1.0
-    return z[:, None] * ((X - middle) / scale), middle, scale
+    return RatioLP.of(z[:, None] * ((X - middle) / scale), z, weight, inf, False), middle, scale
 
 
-def _signed_gram(K: Array, z: Array) -> tuple[Array, Array, float]:
-    """Return zz'∘K standardised; columns can be centred because z'λ = 0, it only moves b."""
-    middle = K.mean(axis=0)
-    G = K - middle
-    size = float(np.sqrt(np.mean(G**2))) or 1.0
-    G *= np.outer(z, z / size)
-    return G, middle, size
+def _of_kernel(K: Array | Gram, z: Array, weight: Array, whole: bool) -> tuple[RatioLP, Array, float]:
+    """Return (30) with G = zz'∘(K - 1m') / size: the columns can be centred because z'λ = 0, it only moves b."""
+    n = len(z)
+    sides = [weight * (z > 0), weight * (z < 0)]
+    matrix: CentredGram | SignedGram
+    if isinstance(K, Gram) or not whole:
+        positive, negative, middle = (K @ np.column_stack([*sides, np.full(n, 1 / n)])).T
+        matrix = SignedGram(K, z, middle, float(np.mean(K.diagonal() - middle)))
+        costs = z * (positive - middle) / matrix.size, -z * (negative - middle) / matrix.size
+    else:
+        matrix = CentredGram(K, z, K.mean(axis=0))
+        costs = matrix.pull(sides[0]), matrix.pull(sides[1])
+    return RatioLP(matrix, z, weight, costs, inf, True), matrix.middle, matrix.size
+
+
+class _OfKernel:
+    """What both forms of G share: an SVM on the same kernel."""
+
+    def __init__(self, K: Array | Gram, z: Array, middle: Array, size: float):
+        self.K, self.z, self.middle, self.size = K, z, middle, size or 1.0
+        self.shape = len(z), len(z)
+
+    def machine(self, svc: SVC, sign: Array) -> tuple[Array, float]:
+        kernel, points = libsvm_kernel(self.K)
+        svc.set_params(**kernel, C=svc.C / self.size).fit(points, sign)
+        alpha = np.zeros(len(sign))
+        alpha[svc.support_] = np.abs(svc.dual_coef_[0])
+        return self.size * alpha, float(svc.intercept_[0] + (sign * alpha) @ self.middle)
+
+
+class CentredGram(_OfKernel, Dense):
+    """G as a whole: centred before anything is multiplied, which keeps the digits of large kernels."""
+
+    def __init__(self, K: Array, z: Array, middle: Array):
+        G = K - middle
+        _OfKernel.__init__(self, K, z, middle, float(np.sqrt(np.mean(G**2))))
+        G *= z[:, None]
+        G *= z / self.size
+        Dense.__init__(self, G)
+
+
+class SignedGram(_OfKernel):
+    """G by products with K, from which the middle is taken away: it is never made, but for the blocks of a solver."""
+
+    def whole(self) -> Array:
+        everyone = np.arange(len(self.z))
+        return self.block(everyone, everyone)
+
+    def block(self, rows: Index, columns: Index) -> Array:
+        G = self.K[np.ix_(rows, columns)] - self.middle[columns]
+        G *= self.z[rows, None]
+        G *= self.z[columns] / self.size
+        return G
+
+    def times(self, v: Array) -> Array:
+        signed = self.z * v
+        return self.z * (self.K @ signed - signed @ self.middle) / self.size
+
+    def pull(self, dual: Array) -> Array:
+        signed = self.z * dual
+        return self.z * (self.K @ signed - signed.sum() * self.middle) / self.size
+
+    def limit(self, memory: float) -> None:
+        if isinstance(self.K, Gram):
+            self.K.memory = memory
 
 
 def _fitted(answer: RatioSolution, intercept: float, coef: Array | None = None, dual: Array | None = None) -> Fitted:

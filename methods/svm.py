@@ -51,7 +51,7 @@ class SVM(BinaryMethod):
 
     def _fit(self, train: Training) -> Fitted:
         C = np.where(train.sign > 0, float(self.C_pos), float(self.C_neg))
-        answer = self._solve(SvmProblem(train.gram(self._kernel), train.sign, C))
+        answer = self._solve(SvmProblem(train.kernel(self._kernel), train.sign, C))
         dual = answer.alpha * train.sign
         return Fitted(
             answer.objective,

@@ -14,7 +14,7 @@ from sklearn.svm import SVR
 
 from mmc.methods.banded import BandedAnswer, BandedProblem
 from mmc.methods.kernels import Array
-from mmc.methods.solvers.libsvm import VERSION, libsvm_options, run_libsvm, solve_hinges
+from mmc.methods.solvers.libsvm import VERSION, libsvm_kernel, libsvm_options, run_libsvm, solve_hinges
 
 
 def solve(
@@ -27,15 +27,18 @@ def solve(
     K, y, n = problem.K, problem.sign, len(problem.sign)
     rho1, rho2, C1, C2 = problem.rho1, problem.rho2, problem.C1, problem.largest_theta
     hinges = problem.hinges
-    gram = np.tile(K, (2, 2)) if 0 < C2 != C1 else K
-    options = {"kernel": "precomputed", **libsvm_options(hinges, max_iter, cache)}
+    kernel, points = libsvm_kernel(K)
+    twice = points
+    if 0 < C2 != C1:
+        twice = np.tile(points, (2, 2) if kernel["kernel"] == "precomputed" else (2, 1))
+    options = {**kernel, **libsvm_options(hinges, max_iter, cache)}
 
     def split(gamma: Array) -> Array:
         return np.concatenate([np.maximum(gamma, 0.0), np.maximum(-gamma, 0.0)])
 
     def symmetric(scale: float) -> tuple[Array | None, int]:
         machine = SVR(C=scale * C1, epsilon=(rho2 - rho1) / 2, **options)
-        coef, iterations = run_libsvm(machine, K, y * (rho1 + rho2) / 2)
+        coef, iterations = run_libsvm(machine, points, y * (rho1 + rho2) / 2)
         return None if coef is None else split(coef * y), iterations
 
     def stacked(scale: float) -> tuple[Array | None, int]:
@@ -44,7 +47,7 @@ def solve(
         while True:
             targets = np.concatenate([y * (rho1 + E), y * (rho2 - E)])
             machine = SVR(C=scale, epsilon=E, **options)
-            both, iterations = run_libsvm(machine, gram[:size, :size], targets[:size], hinges.C[:size])
+            both, iterations = run_libsvm(machine, twice, targets[:size], hinges.C[:size])
             total += iterations
             if both is None:
                 return None, total

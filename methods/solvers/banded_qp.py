@@ -25,8 +25,9 @@ def solve(problem: BandedProblem, *, tol: float = 1e-6, max_iter: int = 200) -> 
     """Return the banded SVM to a relative duality gap of ``tol``, or raise NotConverged."""
     y, n = problem.sign, len(problem.sign)
     rho = problem.rho2 / problem.rho1
-    mean = problem.K.mean(axis=0)
-    K = problem.K - mean - mean[:, None] + mean.mean()  # the same form where y'γ = 0, and better conditioned
+    K = np.asarray(problem.K)
+    mean = K.mean(axis=0)
+    K = K - mean - mean[:, None] + mean.mean()  # the same form where y'γ = 0, and better conditioned
     # multipliers in the unit of a free one, about ρ1/k(x, x), keep the program's numbers near 1 for every C
     unit = min(problem.C1, problem.rho1 / max(np.median(np.diag(K)), 1e-12))
     B = unit / problem.rho1 * (y[:, None] * y * K)

@@ -6,78 +6,137 @@ aggregate column, λ_i = t u_i for every point outside J, which keeps it feasibl
     max  1'λ_J + t 1'u_out   s.t.  G[J, I]'λ_J + t G[out, I]'u_out ≤ (G'u)_I,  z'λ = 0,  0 ≤ λ_J ≤ C,  0 ≤ t ≤ C / max u_out
 
 Its multipliers are v on I, and b. A point outside J with a margin (G v + b z)_j < 1 is a column that raises the value; a row
-outside I with (G'λ)_i > (G'u)_i is one that λ violates. Both are added, the worst first, and HiGHS goes on from its basis,
-until the certificate of `lp`, which is over all points, is small enough. For C = ∞ the master can be unbounded; then the
-rows that its ray violates are added, and a ray that violates none proves that the classes are not separable.
+outside I with (G'λ)_i > (G'u)_i is one that λ violates. Both are added, the worst first, until the certificate of `lp`,
+which is over all points, is small enough. The master is dense and small, and is solved by an interior point method: loosely
+in the first rounds, whose central points tell better than vertices what is missing.
 
-Both sets start from the support vectors of an SVM, or are whole from the start if these are most of the points. The features of
-a linear kernel are few: all their rows are in I.
+Both sets start from the points near the margin of an SVM. The features of a linear kernel are few: all their rows are in I.
+A hard margin (C = ∞) is the soft one whose C exceeds every λ; a slack that stays, however large C, is tested for what it is.
 """
 
 from __future__ import annotations
 
 import warnings
-from math import inf
+from dataclasses import replace
+from math import inf, isinf
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import scipy
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from mmc.methods.kernels import Array
 from mmc.methods.solution import NotConverged
-from mmc.methods.solvers import lp
-from mmc.methods.solvers.lp import ALL, RatioLP, RatioSolution
+from mmc.methods.solvers import interior_point, lp
+from mmc.methods.solvers.interior_point import Point, Program
+from mmc.methods.solvers.lp import Index, RatioLP, RatioSolution
+
+VERSION = f"interior point, scipy {scipy.__version__}"
+_NEAR = 0.05  # a point whose SVM margin is below 1 + this is in both sets from the start
 
 
 def solve(
     problem: RatioLP,
     *,
     gap: float = 1e-6,
-    batch: int = 100,
-    max_rounds: int = 1000,
+    batch: int = 400,
+    max_rounds: int = 200,
+    memory: float = 4e9,
     session: dict[str, Any] | None = None,
 ) -> RatioSolution:
-    """Return the solution to a certified relative ``gap``; ``iterations`` counts simplex steps.
+    """Return the solution to a certified relative ``gap``; ``iterations`` counts those of the interior point method.
 
-    Up to ``batch`` rows and columns are added in a round. ``session`` carries the master to the next C of the same G. Raises
-    InfeasibleProblem if C = ∞ and no v separates the points, NotConverged if the gap is not reached.
+    Up to ``batch`` rows and columns are added in a round. ``memory`` bounds the bytes of kernel rows that are kept.
+    ``session`` carries the sets to the next C of the same G. Raises InfeasibleProblem if C = ∞ and no v separates the
+    points, NotConverged if the gap is not reached.
     """
     session = {} if session is None else session
-    if "master" not in session:
-        session["master"] = _Master(problem)
-    master = session["master"]
-    master.bound(problem.C)
-    steps, tries, reached = 0, 0, inf
+    problem.matrix.limit(memory)
+    if isinf(problem.C):
+        return _hard(problem, gap, batch, max_rounds, session)
+    return _soft(problem, gap, batch, max_rounds, session)
+
+
+def _soft(problem: RatioLP, gap: float, batch: int, max_rounds: int, session: dict[str, Any]) -> RatioSolution:
+    if "sets" not in session:
+        session["sets"] = _start(problem)
+    rows, columns, v, b, dual = session["sets"]
+    whole = len(columns) == len(problem.sign)
+    tolerance, steps, best, version = 1e-4 if whole else 0.1, 0, inf, VERSION
     for _ in range(max_rounds):
-        point = master.program.run(polish=tries > 0)
-        steps += point.steps
-        if point.bounded:
-            answer = lp.certify(problem, master.multipliers(point), point.b, master.spread(point), master.cost, steps)
-            reached = answer.gap
-            if reached <= gap:
-                return answer
-            rows = _worst(answer.excess, master.rows, batch)
-            columns = _worst(1 - answer.margins, master.columns, batch)
+        program = _master(problem, rows, columns)
+        if version == VERSION:
+            guess = np.append([0.0, 0.0], dual[columns])
+            point = interior_point.solve(program, v[rows], b, guess, tol=tolerance)
         else:
-            rows = _worst(problem.pull(master.spread(point)) - point.mu, master.rows, batch)
-            columns = master.columns[:0]
-            if not len(rows):
-                session.clear()
-                raise lp.inseparable(problem, solve)
-        if len(rows) or len(columns):
-            master.grow(rows, columns)
-        elif tries == 2:
+            point = lp.vertex(program, problem)
+        steps += point.steps
+        answer = _certified(problem, point, rows, columns, steps)
+        v, b, dual = np.zeros_like(v), point.b, point.dual[1] * problem.weight
+        v[rows], dual[columns] = point.v, point.dual[2:]
+        session["sets"] = rows, columns, v, b, dual
+        more_rows = _worst(answer.excess, rows, batch)
+        more_columns = _worst(1 - answer.margins, columns, batch)
+        complete = len(more_rows) + len(more_columns) == 0
+        if complete and answer.gap > gap and version == VERSION:
+            other = _certified(problem, interior_point.face(program, point), rows, columns, steps)
+            answer = min(answer, other, key=lambda a: a.gap)
+        if answer.gap <= gap:
+            return replace(answer, version=version)
+        if complete and version != VERSION:
             break
-        else:  # the sets are complete, the point is not exact: compute it anew from its basis, then from none
-            tries += 1
-            if tries == 2:
-                master.program.forget()
-    raise NotConverged(f"column generation is certified to {reached:.2g}, not to {gap:.2g}", steps, reached)
+        if complete and answer.gap > 0.5 * best:  # rounding ends what an interior point can do: G is nearly singular
+            version = f"{VERSION}, {lp.VERSION}"
+        best = answer.gap if complete else inf
+        rows, columns = np.concatenate([rows, more_rows]), np.concatenate([columns, more_columns])
+        tolerance = tolerance / 30 if complete else max(tolerance / 30, 0.3 * gap)
+    raise NotConverged(f"column generation is certified to {answer.gap:.2g}, not to {gap:.2g}", steps, answer.gap)
 
 
-def _worst(violation: Array, inside: NDArray[np.intp], batch: int) -> NDArray[np.intp]:
+def _certified(problem: RatioLP, point: Point, rows: Index, columns: Index, steps: int) -> RatioSolution:
+    """Return a point of the master program as one of the whole, with its certificate."""
+    dual = point.dual[1] * problem.weight
+    dual[columns] = point.dual[2:]
+    v = np.zeros(problem.matrix.shape[1])
+    v[rows] = np.where(np.abs(point.v) > 1e-9 * np.abs(point.v).max(), point.v, 0.0)  # an interior point has no zeros
+    return lp.certify(problem, v, point.b, dual, steps, columns)
+
+
+def _hard(problem: RatioLP, gap: float, batch: int, max_rounds: int, session: dict[str, Any]) -> RatioSolution:
+    """Raise C until the slack is gone."""
+    C = 1e3 * float(problem.weight.max())
+    while C < 1e12:
+        try:
+            soft = _soft(replace(problem, C=C), gap, batch, max_rounds, session)
+        except NotConverged:
+            break
+        answer = lp.certify(problem, soft.v, soft.b, soft.dual, soft.iterations, session["sets"][1])
+        if answer.gap <= gap:
+            return replace(answer, version=VERSION)
+        C *= 1e3
+    session.clear()
+    raise lp.inseparable(problem, solve)
+
+
+def _master(problem: RatioLP, rows: Index, columns: Index) -> Program:
+    """Return the restricted program: its first λ is the cap's, the second is t, the others are those of ``columns``."""
+    u, z, cost = problem.weight, problem.sign, problem.cost[rows]
+    G = problem.matrix.block(columns, rows)
+    outside = np.ones(len(z), dtype=bool)
+    outside[columns] = False
+    largest = float(u[outside].max(initial=0.0))
+    return lp.capped(
+        problem,
+        np.vstack([cost - u[columns] @ G, G]),
+        np.append(u[outside] @ z[outside], z[columns]),
+        np.append(u[outside].sum(), np.ones(len(columns))),
+        cost,
+        np.append(problem.C / largest if largest else 1.0, np.full(len(columns), problem.C)),
+    )
+
+
+def _worst(violation: Array, inside: Index, batch: int) -> Index:
     """Return the indices outside ``inside`` with the largest violations."""
     violation = violation.copy()
     violation[inside] = 0.0
@@ -85,61 +144,15 @@ def _worst(violation: Array, inside: NDArray[np.intp], batch: int) -> NDArray[np
     return found[np.argsort(-violation[found])[:batch]]
 
 
-class _Master:
-    """The restricted program: its first λ is t, the others are those of ``columns``."""
-
-    def __init__(self, problem: RatioLP):
-        self.problem, self.C = problem, problem.C
-        self.cost = problem.pull(problem.weight)
-        self.rows = self.columns = np.empty(0, dtype=np.intp)
-        self.program = lp.DualProgram(problem)
-        self.program.add_columns(np.zeros(1), np.empty((1, 0)))
-        support = _support_vectors(problem)
-        self.grow(support if problem.nonnegative else np.arange(problem.columns), support)
-
-    def grow(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> None:
-        """Add rows and columns, and take the new points out of the aggregate."""
-        problem = self.problem
-        self.program.add_columns(problem.sign[columns], problem.block(columns, self.rows))
-        self.columns = np.concatenate([self.columns, columns])
-        values = problem.block(self.columns, rows).T
-        self.program.add_rows(self.cost[rows], np.hstack([np.zeros((len(rows), 1)), values]))
-        self.rows = np.concatenate([self.rows, rows])
-        u = problem.weight[self.columns]
-        left = self.cost[self.rows] - u @ problem.block(self.columns, self.rows)
-        self.program.change_column(0, problem.weight.sum() - u.sum(), -float(u @ problem.sign[self.columns]), left)
-        self.bound(self.C)
-
-    def bound(self, C: float) -> None:
-        """Set the upper bounds for another C."""
-        self.C = C
-        outside = np.delete(self.problem.weight, self.columns).max(initial=0.0)
-        self.program.bound(np.append(C / outside if outside > 0 else 0.0, np.full(len(self.columns), C)))
-
-    def spread(self, point: lp.DualPoint) -> Array:
-        """Return λ of all points."""
-        dual = point.dual[0] * self.problem.weight
-        dual[self.columns] = point.dual[1:]
-        return dual
-
-    def multipliers(self, point: lp.DualPoint) -> Array:
-        """Return v of all rows."""
-        v = np.zeros(self.problem.columns)
-        v[self.rows] = point.v
-        return v
-
-
-def _support_vectors(problem: RatioLP) -> NDArray[np.intp]:
-    G, z = problem.block(ALL, ALL), problem.sign
-    if problem.nonnegative:
-        K = G * np.outer(z, z)
-        K -= K.mean(axis=0)  # G may come with centred columns: centre both ways, which is nothing to an SVM
-        K -= K.mean(axis=1)[:, None]
-        kernel, size = "precomputed", np.mean(np.diag(K))
-    else:
-        K = z[:, None] * G
-        kernel, size = "linear", np.mean(np.einsum("ij,ij->i", G, G))
+def _start(problem: RatioLP) -> tuple[Index, Index, Array, float, Array]:
+    """Return the first rows and columns, and a guess of v and b, from a rough SVM; there is none of λ."""
+    matrix, z = problem.matrix, problem.sign
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # any start will do
-        svm = SVC(kernel=kernel, C=10 / (size or 1.0), tol=1e-2, max_iter=100_000).fit(K, z)
-    return svm.support_.astype(np.intp) if 2 * len(svm.support_) < len(z) else np.arange(len(z))
+        v, b = matrix.machine(SVC(C=10.0, tol=1e-2, max_iter=100_000, cache_size=500), z)
+    if problem.nonnegative:
+        v = np.maximum(v, 0.0)
+    near = np.flatnonzero(matrix.times(v) + b * z < 1 + _NEAR)
+    if 2 * len(near) > len(z):
+        near = np.arange(len(z))
+    return near if problem.nonnegative else np.arange(matrix.shape[1]), near, v, b, np.zeros(len(z))

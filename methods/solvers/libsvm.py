@@ -21,6 +21,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import sklearn
@@ -29,6 +30,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
 
+from mmc.methods.gram import Gram
 from mmc.methods.kernels import Array
 from mmc.methods.solution import NotConverged
 
@@ -42,7 +44,7 @@ _TENTHS = 9  # how often C is divided by ten before libsvm is given up
 class SvmProblem:
     """The soft-margin SVM: Gram matrix K, labels ±1, and the largest multiplier C_i > 0 of every point."""
 
-    K: Array
+    K: Array | Gram
     sign: Array
     C: Array
 
@@ -78,7 +80,7 @@ class Certificate:
 class Hinges:
     """The problem of the module: hinge k sits on point ``point[k]`` of the Gram matrix K."""
 
-    K: Array
+    K: Array | Gram
     point: NDArray[np.intp]
     side: Array
     target: Array
@@ -124,7 +126,7 @@ class Hinges:
             b = float(np.max(r[up]) + np.min(r[down])) / 2
         half = self.side * a @ h[self.point] / 2
         loss = self.C @ np.maximum(self.side * (r - b), 0.0)
-        rounding = len(a) * np.finfo(float).eps * np.max(np.abs(self.K)) * np.sum(a) ** 2
+        rounding = len(a) * np.finfo(float).eps * np.max(self.K.diagonal()) * np.sum(a) ** 2
         if half < -1e-9 * loss - rounding:  # not even rounding makes ‖w‖² negative
             raise NotConverged(_NOT_CONVEX)
         return Certificate(b, h + b, float(half + loss), float(self.target @ (self.side * a) - half))
@@ -136,14 +138,24 @@ def solve(problem: SvmProblem, *, tol: float = 1e-6, max_iter: int | None = None
     ``max_iter`` bounds each run of libsvm (default: 50 per point and at least 20,000), ``cache`` is its megabytes.
     """
     hinges = Hinges(problem.K, np.arange(len(problem.sign)), problem.sign, problem.sign, problem.C)
+    kernel, points = libsvm_kernel(problem.K)
 
     def svc(scale: float) -> tuple[Array | None, int]:
-        machine = SVC(C=scale, kernel="precomputed", **libsvm_options(hinges, max_iter, cache))
-        coef, iterations = run_libsvm(machine, problem.K, problem.sign, problem.C)
+        machine = SVC(C=scale, **kernel, **libsvm_options(hinges, max_iter, cache))
+        coef, iterations = run_libsvm(machine, points, problem.sign, problem.C)
         return None if coef is None else np.abs(coef), iterations
 
     a, certificate, iterations = solve_hinges(hinges, svc, tol)
     return SvmAnswer(a, certificate.b, certificate.primal, certificate.gap, iterations)
+
+
+def libsvm_kernel(K: Array | Gram) -> tuple[dict[str, Any], Array]:
+    """Return the settings of the kernel, and what libsvm is given for the points: K itself while it is an array."""
+    if not isinstance(K, Gram):
+        return {"kernel": "precomputed"}, K
+    spec = K.spec
+    width = {} if spec.gamma is None else {"gamma": spec.gamma}
+    return {"kernel": spec.kernel, "degree": spec.degree, "coef0": spec.coef0, **width}, K.X
 
 
 def libsvm_options(hinges: Hinges, max_iter: int | None, cache: float) -> dict[str, float]:
@@ -152,11 +164,11 @@ def libsvm_options(hinges: Hinges, max_iter: int | None, cache: float) -> dict[s
     return {"tol": 1e-3 * np.min(np.abs(hinges.target)), "max_iter": limit, "cache_size": cache}
 
 
-def run_libsvm(machine: SVC | SVR, K: Array, y: Array, C: Array | None = None) -> tuple[Array | None, int]:
+def run_libsvm(machine: SVC | SVR, points: Array, y: Array, C: Array | None = None) -> tuple[Array | None, int]:
     """Return the coefficients of all points, None if libsvm stopped short, and its iterations."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # told by fit_status_
-        machine.fit(K, y, sample_weight=C)
+        machine.fit(points, y, sample_weight=C)
     iterations = int(np.sum(machine.n_iter_))
     if machine.fit_status_:
         return None, iterations

@@ -20,47 +20,113 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import inf, isinf
-from typing import Any
+from typing import Any, Protocol
 
 import highspy
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.svm import SVC
 
 from mmc.methods.kernels import Array
 from mmc.methods.solution import InfeasibleProblem, NotConverged
+from mmc.methods.solvers.interior_point import Point, Program
 
 VERSION = f"highspy {highspy.Highs().version()}"
+Index = NDArray[np.intp]
 CAP = 1e8
-ALL = slice(None)
 _TOLERANCE = 1e-9
 _STALLED = (highspy.HighsModelStatus.kUnknown, highspy.HighsModelStatus.kSolveError, highspy.HighsModelStatus.kNotset)
 
 
-@dataclass(frozen=True)
-class RatioLP:
-    """The program above; ``block(I, J)`` returns G[I, J], the only way in which a solver sees G."""
+class Matrix(Protocol):
+    """What the solvers ask of G."""
 
-    block: Callable[[Any, Any], Array]
-    columns: int
-    sign: Array
-    weight: Array
-    C: float
-    nonnegative: bool
+    shape: tuple[int, int]
 
-    def margins(self, v: Array, b: float) -> Array:
-        """Return G v + b z."""
-        used = np.flatnonzero(v)
-        return self.block(ALL, used) @ v[used] + b * self.sign
+    def block(self, rows: Index, columns: Index) -> Array:
+        """Return G[rows, columns]."""
+
+    def whole(self) -> Array:
+        """Return G."""
+
+    def times(self, v: Array) -> Array:
+        """Return G v."""
 
     def pull(self, dual: Array) -> Array:
         """Return G'λ."""
-        used = np.flatnonzero(dual)
-        return dual[used] @ self.block(used, ALL)
+
+    def machine(self, svc: SVC, sign: Array) -> tuple[Array, float]:
+        """Return v and b of an SVM on the same points."""
+
+    def limit(self, memory: float) -> None:
+        """Keep no more than ``memory`` bytes of what can be made anew."""
 
 
-def dense(G: Array) -> Callable[[Any, Any], Array]:
-    """Return the ``block`` of a matrix that is held in memory; I and J are slices or index arrays."""
-    return lambda i, j: G[i, j] if isinstance(i, slice) or isinstance(j, slice) else G[np.ix_(i, j)]
+class Dense:
+    """A matrix that is held in memory."""
+
+    def __init__(self, G: Array):
+        self.G = G
+        self.shape = G.shape[0], G.shape[1]
+
+    def block(self, rows: Index, columns: Index) -> Array:
+        return self.G[np.ix_(rows, columns)]
+
+    def whole(self) -> Array:
+        return self.G
+
+    def times(self, v: Array) -> Array:
+        return self.G @ v
+
+    def pull(self, dual: Array) -> Array:
+        return dual @ self.G
+
+    def machine(self, svc: SVC, sign: Array) -> tuple[Array, float]:
+        svc.set_params(kernel="linear").fit(sign[:, None] * self.G, sign)
+        return svc.coef_[0], float(svc.intercept_[0])
+
+    def limit(self, memory: float) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class RatioLP:
+    """The program above; ``costs`` are G'u₊ and G'u₋, the parts of its cost G'u for either class."""
+
+    matrix: Matrix
+    sign: Array
+    weight: Array
+    costs: tuple[Array, Array]
+    C: float
+    nonnegative: bool
+
+    @classmethod
+    def of(cls, G: Array, sign: Array, weight: Array, C: float, nonnegative: bool) -> RatioLP:
+        """Return the program of a matrix that is held in memory."""
+        matrix = Dense(G)
+        costs = tuple(matrix.pull(np.where(side, weight, 0.0)) for side in (sign > 0, sign < 0))
+        return cls(matrix, sign, weight, costs, C, nonnegative)  # type: ignore[arg-type]
+
+    @cached_property
+    def cost(self) -> Array:
+        return self.costs[0] + self.costs[1]
+
+    def pull(self, dual: Array, inside: Index | None) -> Array:
+        """Return G'λ. Outside the points ``inside``, λ is a multiple of u within each class (None: it may be anything)."""
+        if inside is None:
+            return self.matrix.pull(dual)
+        rest, total = dual.copy(), np.zeros(self.matrix.shape[1])
+        outside = np.ones(len(dual), dtype=bool)
+        outside[inside] = False
+        for side, cost in zip((self.sign > 0, self.sign < 0), self.costs, strict=True):
+            for example in np.flatnonzero(outside & side)[:1]:
+                multiple = dual[example] / self.weight[example] if dual[example] else 0.0
+                rest[side] -= multiple * self.weight[side]
+                total += multiple * cost
+        rest[outside] = 0.0
+        return total + self.matrix.pull(rest)
 
 
 @dataclass(frozen=True)
@@ -90,19 +156,16 @@ def solve(problem: RatioLP, *, gap: float = 1e-6, session: dict[str, Any] | None
     """
     session = {} if session is None else session
     if "program" not in session:
-        G = problem.block(ALL, ALL)
-        session["cost"] = problem.weight @ G
-        session["program"] = program = DualProgram(problem)
-        program.add_rows(session["cost"], np.empty((G.shape[1], 0)))
-        program.add_columns(problem.sign, G)
-    program, cost = session["program"], session["cost"]
-    program.bound(np.full(len(problem.sign), problem.C))
+        whole = capped(problem, problem.matrix.whole(), problem.sign, np.ones(len(problem.sign)), problem.cost, inf)
+        session["program"] = DualProgram(whole, float(problem.weight.max()), len(problem.sign))
+    program = session["program"]
+    program.bound(np.append(inf, np.full(len(problem.sign), problem.C)))
     for _ in range(2):
         point = program.run()
-        if not point.bounded:
+        if point is None:
             session.clear()
             raise inseparable(problem, solve)
-        answer = certify(problem, point.v, point.b, point.dual, cost, point.steps)
+        answer = certify(problem, point.v, point.b, point.dual[1:], point.steps)
         if answer.gap <= gap:
             return answer
         program.forget()  # the basis that the path led to can be a badly conditioned one of several
@@ -111,11 +174,34 @@ def solve(problem: RatioLP, *, gap: float = 1e-6, session: dict[str, Any] | None
     )
 
 
+def vertex(program: Program, problem: RatioLP) -> Point:
+    """Return a vertex of one restricted program of ``problem``."""
+    point = DualProgram(program, float(problem.weight.max()), len(problem.sign)).run()
+    if point is None:
+        raise NotConverged("HiGHS calls a bounded program unbounded")
+    return point
+
+
+def capped(problem: RatioLP, A: Array, z: Array, e: Array, c: Array, U: float | Array) -> Program:
+    """Return the program with its first row, 1'v ≤ CAP; for free v, which have no cap, that row is nothing."""
+    cap = np.full(A.shape[1], -1.0 if problem.nonnegative else 0.0)
+    return Program(
+        np.vstack([cap, A]),
+        np.append(0.0, z),
+        np.append(-CAP, e),
+        c,
+        np.append(inf, np.broadcast_to(U, len(e))),
+        free=not problem.nonnegative,
+    )
+
+
 def inseparable(problem: RatioLP, solver: Callable[..., RatioSolution]) -> InfeasibleProblem:
     """Return the error of a hard margin that does not exist; its distance is the smallest total slack, Σξ."""
-    distance = solver(replace(problem, weight=np.zeros_like(problem.weight), C=1.0)).objective
+    nothing = np.zeros(problem.matrix.shape[1])
+    free = replace(problem, weight=np.zeros_like(problem.weight), costs=(nothing, nothing), C=1.0)
+    distance = solver(free).objective
     if not distance > 1e-6:
-        raise NotConverged("HiGHS found no bound for classes that seem separable", residual=distance)
+        raise NotConverged("no bound was found for classes that seem separable", residual=distance)
     return InfeasibleProblem(
         f"no hard margin (C=inf): the classes are not separable, the smallest total slack is {distance:.3g}; "
         "use a finite C",
@@ -123,29 +209,16 @@ def inseparable(problem: RatioLP, solver: Callable[..., RatioSolution]) -> Infea
     )
 
 
-@dataclass(frozen=True)
-class DualPoint:
-    """λ of the program's columns with the multipliers v of its rows and b; of an unbounded program, a ray."""
-
-    bounded: bool
-    dual: Array
-    v: Array
-    b: float
-    mu: float
-    steps: int
-
-
 class DualProgram:
-    """The dual in HiGHS, dense, with any rows and columns: row 0 is z'λ = 0, column 0 is μ.
+    """The dual of a `Program` in HiGHS, dense: row 0 is z'λ = 0.
 
     λ counts in units of the largest u, and rows are scaled until their activity is about 1e5: HiGHS may violate a row by its
     tolerance of 1e-9, which v multiplies, and rounding must stay below that.
     """
 
-    def __init__(self, problem: RatioLP):
-        self.unit = float(problem.weight.max()) or 1.0
-        self.scale = 1e5 / len(problem.sign)
-        self.equal = not problem.nonnegative
+    def __init__(self, program: Program, unit: float, points: int):
+        self.unit = unit or 1.0
+        self.scale = 1e5 / points
         self.highs: Any = highspy.Highs()
         self.highs.silent()
         options: dict[str, Any] = {
@@ -156,40 +229,28 @@ class DualProgram:
         }
         for option, value in options.items():
             self.highs.setOptionValue(option, value)
-        self.highs.addCol(CAP / self.scale, 0.0, 0.0 if self.equal else inf, 0, [], [])
-        self.highs.addRow(0.0, 0.0, 0, [], [])
+        count, rows = program.A.shape
+        right = self.scale / self.unit * program.c
+        lower = right if program.free else np.full(rows, -inf)
+        nothing = np.zeros(rows + 1, dtype=np.int32)
+        self.highs.addRows(rows + 1, np.append(0.0, lower), np.append(0.0, right), 0, nothing, nothing[:0], right[:0])
+        # the cap's λ counts in units of its own, as large as its gain is small
+        self.units = np.where(program.e == -CAP, 1 / self.scale, 1.0)
+        values = np.hstack([program.z[:, None], self.scale * program.A]) * self.units[:, None]
+        starts, index = _indices(*values.shape)
+        upper = program.U / self.unit / self.units
+        gain = -program.e * self.units
+        self.highs.addCols(count, gain, np.zeros(count), upper, values.size, starts, index, values)
 
-    def add_rows(self, right: Array, values: Array) -> None:
-        """Add rows ≤ ``right`` (= for free v); ``values`` has a column for every λ of the program."""
-        values = np.hstack([np.full((len(right), 1), -1.0), self.scale * values])
-        right = self.scale / self.unit * right
-        starts, index = _dense(values)
-        self.highs.addRows(
-            len(right), right if self.equal else np.full(len(right), -inf), right, values.size, starts, index, values
-        )
-
-    def add_columns(self, sign: Array, values: Array) -> None:
-        """Add a λ for every row of ``values``, which has a column for every row of the program."""
-        values = np.hstack([sign[:, None], self.scale * values])
-        k = len(sign)
-        starts, index = _dense(values)
-        self.highs.addCols(k, np.full(k, -1.0), np.zeros(k), np.full(k, inf), values.size, starts, index, values)
-
-    def change_column(self, position: int, gain: float, sign: float, values: Array) -> None:
-        """Give the λ at ``position`` another column."""
-        self.highs.changeColCost(position + 1, -gain)
-        for row, value in enumerate(np.append(sign, self.scale * values)):
-            self.highs.changeCoeff(row, position + 1, value)
-
-    def bound(self, upper: Array) -> None:
+    def bound(self, U: Array) -> None:
         """Set the upper bounds of every λ."""
-        k = len(upper)
-        self.highs.changeColsBounds(k, np.arange(1, k + 1, dtype=np.int32), np.zeros(k), upper / self.unit)
+        n = len(U)
+        self.highs.changeColsBounds(n, np.arange(n, dtype=np.int32), np.zeros(n), U / self.unit / self.units)
 
-    def run(self, polish: bool = True) -> DualPoint:
-        """Solve from the last basis. Raise NotConverged unless HiGHS claims an optimum or an unbounded ray.
+    def run(self) -> Point | None:
+        """Solve from the last basis; None if the program is unbounded. Raise NotConverged if HiGHS cannot say.
 
-        ``polish`` computes the point once more from a fresh factorisation of its basis: the updated one has drifted.
+        The point is computed once more from a fresh factorisation of its basis: the updated one has drifted.
         """
         highs = self.highs
         status, steps = self._attempt(_TOLERANCE)
@@ -197,20 +258,17 @@ class DualProgram:
             self.forget()
             status, more = self._attempt(100 * _TOLERANCE)
             steps += more
-        if polish and status == highspy.HighsModelStatus.kOptimal:
+        if status == highspy.HighsModelStatus.kOptimal:
             highs.setBasis(highs.getBasis())
             status, more = self._attempt(_TOLERANCE)
             steps += more
         if status in (highspy.HighsModelStatus.kUnbounded, highspy.HighsModelStatus.kUnboundedOrInfeasible):
-            _, exists, ray = highs.getPrimalRay()
-            if exists:
-                ray = np.asarray(ray)
-                return DualPoint(False, ray[1:], np.empty(0), 0.0, float(ray[0]) / self.scale, steps)
+            return None
         if status != highspy.HighsModelStatus.kOptimal:
             raise NotConverged(f"HiGHS stopped with {highs.modelStatusToString(status)}", steps)
         solution = highs.getSolution()
         values, multipliers = np.array(solution.col_value), np.array(solution.row_dual)
-        return DualPoint(True, self.unit * values[1:], -self.scale * multipliers[1:], -multipliers[0], 0.0, steps)
+        return Point(-self.scale * multipliers[1:], -multipliers[0], self.unit * self.units * values, steps)
 
     def forget(self) -> None:
         """Drop the basis."""
@@ -223,13 +281,15 @@ class DualProgram:
         return self.highs.getModelStatus(), self.highs.getInfo().simplex_iteration_count
 
 
-def certify(problem: RatioLP, v: Array, b: float, dual: Array, cost: Array, steps: int) -> RatioSolution:
-    """Return the points made feasible, with their gap; ``cost`` is G'u. The gap is inf where v separates nothing."""
-    z, C = problem.sign, problem.C
+def certify(
+    problem: RatioLP, v: Array, b: float, dual: Array, steps: int, inside: Index | None = None
+) -> RatioSolution:
+    """Return the points made feasible, with their gap; ``inside`` as in `RatioLP.pull`. The gap is inf without margin."""
+    z, C, cost = problem.sign, problem.C, problem.cost
     if problem.nonnegative:
         v = np.maximum(v, 0.0)
         v = v * min(1.0, CAP / max(float(v.sum()), 1.0))
-    margins = problem.margins(v, b)
+    margins = problem.matrix.times(v) + b * z
     slack = float(np.maximum(1 - margins, 0).sum())
     if isinf(C):
         lowest = margins[z > 0].min(), margins[z < 0].min()
@@ -242,7 +302,7 @@ def certify(problem: RatioLP, v: Array, b: float, dual: Array, cost: Array, step
     dual = np.clip(dual, 0.0, C)
     totals = dual[z > 0].sum(), dual[z < 0].sum()
     dual = dual * np.where(z > 0, *(min(totals) / total if total else 1.0 for total in totals))
-    excess = problem.pull(dual) - cost
+    excess = problem.pull(dual, inside) - cost
     if not problem.nonnegative:
         excess = np.abs(excess)
     length = min(10 * (1 + float(np.abs(v).sum())), CAP if problem.nonnegative else inf)
@@ -251,7 +311,6 @@ def certify(problem: RatioLP, v: Array, b: float, dual: Array, cost: Array, step
     return RatioSolution(v, float(b), dual, spread, slack, objective, gap, steps, margins, excess)
 
 
-def _dense(values: Array) -> tuple[Any, Any]:
-    """Return starts and indices of dense vectors, the rows of ``values``, in HiGHS's sparse format."""
-    k, width = values.shape
-    return np.arange(k, dtype=np.int32) * width, np.tile(np.arange(width, dtype=np.int32), k)
+def _indices(count: int, width: int) -> tuple[Any, Any]:
+    """Return starts and indices of dense vectors in HiGHS's sparse format."""
+    return np.arange(count, dtype=np.int32) * width, np.tile(np.arange(width, dtype=np.int32), count)

@@ -130,4 +130,4 @@ def certify(problem: ScatterMargin, w: Array, b: float, dual: Array, p: Array, q
 
 def _separation(problem: ScatterMargin) -> lp.RatioLP:
     G = problem.sign[:, None] * problem.points
-    return lp.RatioLP(lp.dense(G), G.shape[1], problem.sign, np.zeros(len(G)), 1.0, False)
+    return lp.RatioLP.of(G, problem.sign, np.zeros(len(G)), 1.0, False)

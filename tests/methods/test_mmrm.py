@@ -85,8 +85,8 @@ def test_theorem_1_lemma_2_theorem_3(dimensions):
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_a_large_C_is_the_hard_margin(solver, kernel):
     X, z = separable(4)
-    hard = MMRM(C=inf, solver=solver, **kernel).fit(X, z)
-    soft = MMRM(C=1e4, solver=solver, **kernel).fit(X, z)
+    exact = {"solver": solver, "solver_options": {"gap": 5e-8}, **kernel}
+    hard, soft = MMRM(C=inf, **exact).fit(X, z), MMRM(C=1e4, **exact).fit(X, z)
     assert soft.solution_.objective == pytest.approx(hard.solution_.objective, rel=1e-7)
     assert soft.margin_ratio_ == pytest.approx(hard.margin_ratio_, rel=1e-6)
     assert (z * hard.decision_function(X)).min() == pytest.approx(1, abs=1e-9)
@@ -113,7 +113,7 @@ def test_the_signs_of_the_kernel_form_matter(solver):
     assert np.all(model.dual_coef_[0] * z[model.support_] > 0)
     G = np.outer(z, z) * KernelSpec("rbf", 2.0)(X, X)
     weight = np.where(z > 0, 1 / np.sum(z > 0), 1 / np.sum(z < 0))
-    free = lp.solve(lp.RatioLP(lp.dense(G), len(z), z, weight, 1e6 * weight.max(), False))
+    free = lp.solve(lp.RatioLP.of(G, z, weight, 1e6 * weight.max(), False))
     assert free.objective == pytest.approx(2, abs=1e-6)
     assert free.v.min() < 0
     assert 2 / model.margin_ratio_ > 1000 * abs(free.spread - 2)
@@ -157,7 +157,7 @@ def test_the_points_behind_the_certificate_are_feasible_and_complementary(solve,
     G = z[:, None] * (z * KernelSpec("rbf", 1.0)(X, X) if nonnegative else X)
     u = np.where(z > 0, 1 / np.sum(z > 0), 1 / np.sum(z < 0))
     C = 4 * u.max()
-    answer = solve(lp.RatioLP(lp.dense(G), G.shape[1], z, u, C, nonnegative))
+    answer = solve(lp.RatioLP.of(G, z, u, C, nonnegative), gap=1e-9)
     v, dual = answer.v, answer.dual
     margins = G @ v + answer.b * z
     slack = np.maximum(1 - margins, 0)
@@ -183,7 +183,9 @@ def test_a_path_over_C_equals_separate_fits(solver, kernel):
     for step in MMRM(**settings).fit_path(X, z, grid, X):
         alone = MMRM(**settings, **step.params).fit(X, z)
         assert step.estimator.solution_.objective == pytest.approx(alone.solution_.objective, rel=1e-8)
-        np.testing.assert_allclose(step.decision, alone.decision_function(X), rtol=1e-5, atol=1e-6)
+        # two points of one optimal face, each within the gap: a vertex is the same one, an interior point is not
+        near = 1e-6 if solver == "lp" else 1e-4
+        np.testing.assert_allclose(step.decision, alone.decision_function(X), rtol=10 * near, atol=near)
 
 
 def test_C_counts_in_multiples_of_the_threshold_or_is_absolute():

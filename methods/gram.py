@@ -1,0 +1,56 @@
+"""A kernel matrix that is too large to be held: what solvers ask of a matrix, with its rows made when they are needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmc.methods.kernels import Array, KernelSpec
+
+WHOLE = 2**28  # bytes up to which a Gram matrix is held as a whole
+_SLAB = 2**25  # bytes of rows that are made in one go
+
+
+class Gram:
+    """K of the points X. ``K @ a`` makes the rows of a's support and keeps them while they fit into ``memory`` bytes.
+
+    It stands in for an array: ``len(K)``, ``K.diagonal()``, ``K @ a``, ``K @ A`` for a few dense columns, and
+    ``K[np.ix_(I, J)]``, which are all that the solvers for large data use.
+    """
+
+    def __init__(self, spec: KernelSpec, X: Array, memory: float = 4e9):
+        self.spec, self.X, self.memory = spec, X, memory
+        self._kept = np.zeros(len(X), dtype=bool)
+        self._slabs: list[tuple[Any, Array]] = []
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def diagonal(self) -> Array:
+        """Return k(x_i, x_i)."""
+        return np.concatenate([np.diag(self.spec(x, x)) for x in np.array_split(self.X, 1 + len(self) // 64)])
+
+    def __getitem__(self, index: tuple[Any, ...]) -> Array:
+        rows, columns = (np.ravel(part) for part in index)
+        return self.spec(self.X[rows], self.X[columns])
+
+    def __matmul__(self, a: NDArray[Any]) -> Array:
+        if a.ndim == 2:
+            return np.vstack([self.spec(self.X[part], self.X) @ a for part in self._parts(np.arange(len(self)))])
+        total = np.zeros(len(self))
+        for points, rows in self._slabs:
+            if a[points].any():
+                total += a[points] @ rows
+        for part in self._parts(np.flatnonzero((a != 0) & ~self._kept)):
+            rows = self.spec(self.X[part], self.X)
+            total += a[part] @ rows
+            if 8 * len(self) * (np.sum(self._kept) + len(part)) <= self.memory:
+                self._slabs.append((part, rows))
+                self._kept[part] = True
+        return total
+
+    def _parts(self, points: Any) -> list[Any]:
+        step = max(1, _SLAB // (8 * len(self)))
+        return [points[i : i + step] for i in range(0, len(points), step)]
