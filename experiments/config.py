@@ -97,12 +97,21 @@ def points(grid: GridSpec | None) -> list[Params]:
 
 
 class Tune(Model):
-    """Tuning inside each training part: the grid point that is best by stratified cross-validation is refitted."""
+    """Tuning inside each training part: the grid point that is best by stratified cross-validation is refitted.
+
+    With ``first`` only so many repetitions tune for themselves (on all data sets, or on those named); every later one
+    takes the grid point whose inner scores, summed over these, are best.
+    """
 
     grid: GridSpec
     folds: int = Field(5, ge=2)
     repetitions: int = Field(1, ge=1)
     metric: str = "error"
+    first: Annotated[int, Field(ge=1)] | dict[str, Annotated[int, Field(ge=1)]] | None = None
+
+    def first_on(self, dataset: str) -> int | None:
+        """Return how many repetitions tune for themselves on a data set; None: all."""
+        return self.first.get(dataset) if isinstance(self.first, dict) else self.first
 
 
 class MethodSpec(Model):
@@ -148,7 +157,8 @@ class Reported(Model):
 class TableSpec(Model):
     """Which keys make rows and columns (``dataset``, ``method`` or a parameter), and what is measured.
 
-    ``paired`` names a method that every other one is compared with, split by split, on the first metric.
+    ``paired`` names a method that every other one is compared with, split by split, on the first metric. ``spread`` is
+    what stands behind ±: the standard deviation over repetitions, the standard error of their mean, or both.
     """
 
     rows: list[str] = ["dataset"]
@@ -156,6 +166,7 @@ class TableSpec(Model):
     metrics: list[str] = ["error_pos", "error_neg"]
     labels: dict[str, str] = {}
     paired: str | None = None
+    spread: Literal["std", "se", "both"] = "std"
 
 
 class Costs(Model):
@@ -207,6 +218,12 @@ class Experiment(Model):
     def methods_on(self, dataset: str) -> dict[str, MethodSpec]:
         """Return the methods that are run on a data set."""
         return {k: m for k, m in self.methods.items() if m.datasets is None or dataset in m.datasets}
+
+    def tuned_first(self, label: str, dataset: str) -> int | None:
+        """Return how many repetitions tune for the others too; None where every one tunes for itself, or none does."""
+        tune = self.methods[label].tune
+        first = tune.first_on(dataset) if tune else None
+        return first if first and first < self.split.repetitions else None
 
     def points_of(self, label: str) -> list[Params]:
         """Return the grid points of a method: its own, or the experiment's. A tuned method has one: its best."""

@@ -50,9 +50,12 @@ def semantic(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
         entry = CATALOGUE[spec.method]
         if spec.tune and spec.grid is not None:
             yield (*where, "tune"), f"{label}: give a grid to search inside 'tune', or a 'grid' to report, not both"
-        for dataset in spec.datasets or []:
-            if dataset not in experiment.datasets:
-                yield (*where, "datasets"), f"{label}: no data set {dataset!r}: {nearest(dataset, experiment.datasets)}"
+        first = spec.tune.first if spec.tune and isinstance(spec.tune.first, dict) else {}
+        for place, labels in ((("datasets",), spec.datasets or ()), (("tune", "first"), first)):
+            for dataset in labels:
+                if dataset not in experiment.datasets:
+                    hint = nearest(dataset, experiment.datasets)
+                    yield (*where, *place), f"{label}: no data set {dataset!r}: {hint}"
         if spec.beside is not None and spec.beside not in experiment.methods:
             yield (*where, "beside"), f"{label}: beside {spec.beside!r}: {nearest(spec.beside, experiment.methods)}"
         for key, name in (("best", spec.best), ("metric", spec.tune.metric if spec.tune else None)):
@@ -153,7 +156,7 @@ def _place(loc: tuple[Any, ...]) -> tuple[KeyPath, list[str]]:
         if isinstance(part, str) and inner and not named and model is not Experiment and part in _branches(model):
             model = next((m for m in inner if part == _tag(m) or part == m.__name__), model)
             continue
-        if isinstance(part, str) and ("[" in part or part in ("list", "dict")):
+        if isinstance(part, str) and ("[" in part or part in ("list", "dict", "constrained-int")):
             continue
         if inner:
             fields = sorted({f for m in inner for f in m.model_fields})

@@ -77,7 +77,10 @@ class Trial:
 
 @dataclass(frozen=True)
 class Unit:
-    """The work that is sent to a worker: (data set, split, method) with the whole grid inside."""
+    """The work that is sent to a worker: (data set, split, method) with the whole grid inside.
+
+    ``follows`` are the keys of the records that decide its grid point: those of the repetitions that tune for it.
+    """
 
     source: Source
     split: Split
@@ -90,6 +93,7 @@ class Unit:
     tune_seed: int = 0
     costs: Params | None = None
     measures: Params | None = None
+    follows: tuple[str, ...] = ()
 
 
 def key_of(parts: Any) -> str:
@@ -114,7 +118,8 @@ def sources(config: Config, data_dir: str | None) -> Iterator[tuple[int, Source]
 def plan(config: Config, data_dir: str | None = None) -> list[Unit]:
     """Return all units of a config; raise ConfigError where data and protocol do not fit."""
     experiment = config.experiment
-    units = []
+    units: list[Unit] = []
+    leaders: dict[tuple[str, str], tuple[str, ...]] = {}
     for repetition, source in sources(config, data_dir):
         data = source.load()
         labels = np.unique(data.y)
@@ -132,21 +137,31 @@ def plan(config: Config, data_dir: str | None = None) -> list[Unit]:
             for part, name in ((split.train, "training"), (split.test, "test")):
                 if len(part) == 0 or (name == "training" and len(np.unique(positive[part])) < 2):
                     raise ConfigError(f"data set {source.label!r}: the {name} part lacks a class; use a larger share")
-            units += [_unit(config, label, source, data, split) for label in experiment.methods_on(source.label)]
+            for label in experiment.methods_on(source.label):
+                first = experiment.tuned_first(label, source.label)
+                lead = leaders.get((source.label, label), ())
+                unit = _unit(config, label, source, data, split, lead if first and repetition >= first else ())
+                units.append(unit)
+                if first and repetition < first:
+                    leaders[source.label, label] = (*lead, unit.trials[0].key)
     return units
 
 
-def _unit(config: Config, label: str, source: Source, data: datasets.DataSet, split: Split) -> Unit:
+def _unit(
+    config: Config, label: str, source: Source, data: datasets.DataSet, split: Split, follows: tuple[str, ...]
+) -> Unit:
     experiment = config.experiment
     spec = experiment.methods[label]
     solver = spec.params.get("solver") or next(iter(CATALOGUE[spec.method].solvers))
     tune = None
     tune_seed = 0
     if spec.tune:
-        tune = {**spec.tune.model_dump(exclude={"grid"}), "points": points(spec.tune.grid)}
+        tune = {**spec.tune.model_dump(exclude={"grid", "first"}), "points": points(spec.tune.grid)}
         tune_seed = int(
             seed_of(experiment.seed, source.label, "tune", split.repetition, split.fold).generate_state(1)[0]
         )
+        if experiment.tuned_first(label, source.label):
+            tune["keeps"] = "inner_scores"  # older records of the same tuning lack them
     costs = experiment.costs.model_dump() if tune and tune["metric"] == "risk" else None
     shared = {
         "data": data.content_hash,
@@ -157,7 +172,7 @@ def _unit(config: Config, label: str, source: Source, data: datasets.DataSet, sp
         "params": spec.params,
         "solver": solver,
         "code": fingerprint(spec.method, solver),
-        **({"tune": tune, "seed": tune_seed, "costs": costs} if tune else {}),
+        **({"follows": follows} if follows else {"tune": tune, "seed": tune_seed, "costs": costs} if tune else {}),
         **({"measures": experiment.measures, "measuring": source_of(measures)} if experiment.measures else {}),
     }
     trials = tuple(Trial(key_of({**shared, "point": point}), point) for point in experiment.points_of(label))
@@ -173,4 +188,5 @@ def _unit(config: Config, label: str, source: Source, data: datasets.DataSet, sp
         tune_seed,
         costs,
         experiment.measures or None,
+        follows,
     )

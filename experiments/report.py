@@ -246,6 +246,7 @@ def page(results: Sequence[Result], folder: Path) -> str:
         "SLUG": SLUG,
         "KNOWN": KNOWN,
         "measured": render.measured,
+        "spread_of": render.spread_of,
         "difference": difference,
     }
     return environment.get_template("page.html").render(total=score(found), chapters=chapters, others=others)
@@ -306,6 +307,10 @@ def _method(spec: MethodSpec) -> tuple[str, str, str]:
         parts.append(f"grid {_grid(spec.grid)}" + (f", best {spec.best} shown" if spec.best else ""))
     if spec.tune:
         parts.append(f"{_grid(spec.tune.grid)}, by {spec.tune.folds}-fold {spec.tune.metric} inside each training part")
+        firsts = spec.tune.first if isinstance(spec.tune.first, dict) else {"": spec.tune.first}
+        parts += [
+            f"the first {first} repetitions tune for all{on and f' on {on}'}" for on, first in firsts.items() if first
+        ]
     return entry.name, str(solver), "; ".join(parts) or "–"
 
 

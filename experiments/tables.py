@@ -46,6 +46,7 @@ class Cell:
     see: str | None = None
     chosen: Mapping[str, Any] = field(default_factory=dict)
     distance: float | None = None
+    tuned_first: int | None = None
 
     @cached_property
     def mean(self) -> float | None:
@@ -54,6 +55,11 @@ class Cell:
     @cached_property
     def std(self) -> float:
         return float(np.std(self.by_repetition, ddof=1)) if len(self.by_repetition) > 1 else 0.0
+
+    @property
+    def se(self) -> float:
+        """The standard error of the mean."""
+        return self.std / math.sqrt(max(len(self.by_repetition), 1))
 
     @property
     def difference(self) -> float | None:
@@ -95,6 +101,7 @@ class Table:
     labels: Mapping[str, str]
     source: str = ""
     pairs: tuple[Pair, ...] = ()
+    spread: str = "std"
 
     def counts(self) -> dict[str, int]:
         """Return how many reported numbers have which verdict."""
@@ -143,7 +150,8 @@ def gather(config: Config, units: Sequence[Unit], records: Mapping[str, Record])
             if spec.best is None:
                 for point, repetitions in zip(grid, options, strict=True):
                     for name in experiment.table.metrics:
-                        cells.append(_cell({**base, **point}, name, repetitions, costs))
+                        cell = _cell({**base, **point}, name, repetitions, costs)
+                        cells.append(replace(cell, tuned_first=experiment.tuned_first(label, dataset)))
             else:
                 chosen = _best(spec.best, options, costs)
                 for name in experiment.table.metrics:
@@ -170,6 +178,7 @@ def gather(config: Config, units: Sequence[Unit], records: Mapping[str, Record])
             if experiment.table.paired
             else ()
         ),
+        experiment.table.spread,
     )
 
 

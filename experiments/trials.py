@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from mmc.experiments.errors import TrialError
 from mmc.experiments.measures import MEASURES
 from mmc.experiments.metrics import score
-from mmc.experiments.plan import Unit
+from mmc.experiments.plan import Trial, Unit
 from mmc.experiments.splits import kfold
 from mmc.methods import CATALOGUE
 
@@ -42,10 +42,13 @@ def run_unit(unit: Unit) -> list[Record]:
         if unit.tune is None:
             grid = [trial.point for trial in unit.trials]
             steps = estimator.fit_path(X_train, y_train, grid, X_test)
-            return [
+            records = [
                 Record(trial.key, *_measured(unit, step, X_train, y_train, *outcome(step, y_test)))
                 for trial, step in zip(unit.trials, steps, strict=True)
             ]
+            if unit.follows:
+                records[0].values["chosen"] = grid[0]
+            return records
         return [_tuned(unit, estimator, X_train, y_train, X_test, y_test)]
     except ValueError as error:
         where = (
@@ -70,16 +73,30 @@ def _tuned(unit: Unit, estimator: Any, X: Any, y: Any, X_test: Any, y_test: Any)
                 for name in COUNTS:
                     total[name] = total.get(name, 0) + values.get(name, 0)
     scores = [math.inf if t["failed"] else score(unit.tune["metric"], t, unit.costs or {}) for t in totals]
+    kept = {"inner_scores": [None if math.isinf(s) else s for s in scores]}
     # The first of equals: grids are written from the most to the least cautious value.
     best = int(np.argmin(scores))
     if math.isinf(scores[best]):
-        return Record(
-            unit.trials[0].key, "infeasible", {"message": "no grid point could be fitted on every inner fold"}
-        )
+        return Record(unit.trials[0].key, "infeasible", {"message": NO_POINT, **kept})
     (step,) = estimator.fit_path(X, y, [grid[best]], X_test)
     status, values = _measured(unit, step, X, y, *outcome(step, y_test))
-    values |= {"chosen": grid[best], "inner_score": scores[best], "seconds": time.perf_counter() - start}
+    values |= {"chosen": grid[best], "inner_score": scores[best], "seconds": time.perf_counter() - start, **kept}
     return Record(unit.trials[0].key, status, values)
+
+
+NO_POINT = "no grid point could be fitted on every inner fold"
+
+
+def settled(unit: Unit, records: Mapping[str, Record]) -> Unit | Record:
+    """Return a unit that follows others with its grid point, or its record if they found none that can be fitted."""
+    assert unit.tune is not None
+    scores = np.array([records[key].values["inner_scores"] for key in unit.follows], dtype=float)
+    total = np.where(np.isnan(scores), math.inf, scores).sum(axis=0)
+    best = int(np.argmin(total))
+    key = unit.trials[0].key
+    if math.isinf(total[best]):
+        return Record(key, "infeasible", {"message": NO_POINT})
+    return replace(unit, tune=None, trials=(Trial(key, unit.tune["points"][best]),))
 
 
 def _measured(unit: Unit, step: Any, X: Any, y: Any, status: str, values: Values) -> tuple[str, Values]:
