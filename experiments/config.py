@@ -25,7 +25,11 @@ class Model(BaseModel):
 
 
 class DataSpec(Model):
-    """A data set: one of the registry (``name``; default: its label here), or a file of the user's own."""
+    """A data set: one of the registry (``name``; default: its label here), or a file of the user's own.
+
+    ``part: train`` takes only the rows that the set declares as its training part; ``subsample`` so many of all rows,
+    drawn with the config's seed, in which every class (and either part) keeps its share.
+    """
 
     name: str | None = None
     options: Params = {}
@@ -35,6 +39,8 @@ class DataSpec(Model):
     features: list[str] | None = None
     positive: str | int | float | bool | None = None
     missing: Literal["drop", "error"] = "drop"
+    part: Literal["train"] | None = None
+    subsample: Annotated[int, Field(ge=2)] | None = None
 
 
 class KFold(Model):
@@ -87,13 +93,20 @@ GridSpec = list[Params] | dict[str, list[Any] | Axis]
 
 
 def points(grid: GridSpec | None) -> list[Params]:
-    """Spell a grid out: a list is taken as it is, a mapping of axes becomes their product."""
+    """Spell a grid out: a list is taken as it is, a mapping of axes becomes their product.
+
+    An axis named "C_pos, C_neg" gives both parameters the same value.
+    """
     if grid is None:
         return [{}]
     if isinstance(grid, list):
         return grid
     axes = [axis.values() if isinstance(axis, Axis) else axis for axis in grid.values()]
-    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*axes)]
+    names = [[name.strip() for name in key.split(",")] for key in grid]
+    return [
+        {name: value for tied, value in zip(names, values, strict=True) for name in tied}
+        for values in itertools.product(*axes)
+    ]
 
 
 class Tune(Model):
@@ -189,7 +202,11 @@ class FigureSpec(Model):
 
 
 class Experiment(Model):
-    """A whole config."""
+    """A whole config.
+
+    ``pca`` replaces the scaled features by so many principal components, fitted on the training part. Sets of more than
+    two classes need ``multiclass: one-vs-one``, a classifier for every pair of classes; two classes are then one pair.
+    """
 
     title: str
     paper: str | None = None
@@ -197,6 +214,8 @@ class Experiment(Model):
     seed: int = Field(0, ge=0)
     datasets: dict[str, DataSpec | None] = Field(min_length=1)
     scale: Literal["none", "standard", "minmax"] = "standard"
+    pca: int | None = Field(None, ge=1)
+    multiclass: Literal["one-vs-one"] | None = None
     split: Split = KFold(folds=3, repetitions=1)
     methods: dict[str, MethodSpec] = Field(min_length=1)
     grid: GridSpec | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mmc import datasets
 from mmc.experiments import measures
@@ -30,6 +32,7 @@ class Source:
     seed: int | None = None
     data_dir: str | None = None
     folder: str = "."
+    subsample_seed: int | None = None
 
     def load(self) -> datasets.DataSet:
         """Return the data set; the last few are kept."""
@@ -39,6 +42,44 @@ class Source:
 @lru_cache(maxsize=4)
 def _load(source: Source) -> datasets.DataSet:
     spec = DataSpec.model_validate_json(source.spec_json)
+    data = _read(source, spec)
+    if spec.part == "train":
+        if data.n_train is None:
+            raise ConfigError(f"data set {source.label!r} declares no training part: leave out 'part: train'")
+        data = _rows(data, np.arange(data.n_train), None)
+    if spec.subsample is not None:
+        data = _subsample(source, data, spec.subsample)
+    return data
+
+
+def _subsample(source: Source, data: datasets.DataSet, count: int) -> datasets.DataSet:
+    """Return so many rows, in their order; every class keeps its share (by largest remainders), in either part."""
+    n = len(data.y)
+    if count > n:
+        raise ConfigError(f"data set {source.label!r} has {n} rows; a subsample of {count} is not possible")
+    train = np.arange(n) < (n if data.n_train is None else data.n_train)
+    groups = [
+        rows
+        for part in (train, ~train)
+        for label in np.unique(data.y)
+        if len(rows := np.flatnonzero(part & (data.y == label)))
+    ]
+    share = np.array([count * len(rows) / n for rows in groups])
+    sizes = np.floor(share).astype(int)
+    sizes[np.argsort(sizes - share, kind="stable")[: count - sizes.sum()]] += 1
+    if not sizes.all():
+        lost = data.y[groups[int(np.argmin(sizes))][0]]
+        raise ConfigError(f"data set {source.label!r}: a subsample of {count} rows has none of class {lost}; take more")
+    rng = np.random.default_rng(source.subsample_seed)
+    kept = np.sort(np.concatenate([rng.permutation(rows)[:size] for rows, size in zip(groups, sizes, strict=True)]))
+    return _rows(data, kept, None if data.n_train is None else int(np.sum(kept < data.n_train)))
+
+
+def _rows(data: datasets.DataSet, rows: NDArray[np.intp], n_train: int | None) -> datasets.DataSet:
+    return replace(data, X=data.X[rows], y=data.y[rows], n_train=n_train)
+
+
+def _read(source: Source, spec: DataSpec) -> datasets.DataSet:
     try:
         if spec.file is not None:
             path = Path(spec.file)
@@ -80,6 +121,7 @@ class Unit:
     """The work that is sent to a worker: (data set, split, method) with the whole grid inside.
 
     ``follows`` are the keys of the records that decide its grid point: those of the repetitions that tune for it.
+    ``pair`` are the two classes of a one-against-one classifier, the positive one first.
     """
 
     source: Source
@@ -94,6 +136,8 @@ class Unit:
     costs: Params | None = None
     measures: Params | None = None
     follows: tuple[str, ...] = ()
+    pca: int | None = None
+    pair: tuple[str, str] | None = None
 
 
 def key_of(parts: Any) -> str:
@@ -112,7 +156,10 @@ def sources(config: Config, data_dir: str | None) -> Iterator[tuple[int, Source]
             seed = int(seed_of(experiment.seed, label, "draw", draw).generate_state(1)[0]) if generated else None
             if "seed" in spec.options:
                 seed = None
-            yield repetition, Source(label, spec.model_dump_json(), seed, data_dir, str(config.file.parent))
+            drawn = None
+            if spec.subsample is not None:
+                drawn = int(seed_of(experiment.seed, label, "subsample", draw).generate_state(1)[0])
+            yield repetition, Source(label, spec.model_dump_json(), seed, data_dir, str(config.file.parent), drawn)
 
 
 def plan(config: Config, data_dir: str | None = None) -> list[Unit]:
@@ -122,33 +169,61 @@ def plan(config: Config, data_dir: str | None = None) -> list[Unit]:
     leaders: dict[tuple[str, str], tuple[str, ...]] = {}
     for repetition, source in sources(config, data_dir):
         data = source.load()
-        labels = np.unique(data.y)
-        if len(labels) != 2:
+        labels = ordered(np.unique(data.y).tolist())
+        y: NDArray[Any]
+        pairs: list[tuple[str, str] | None] = [None]
+        if experiment.multiclass:
+            y = np.argmax(data.y[:, None] == np.array(labels), axis=1)
+            pairs = list(itertools.combinations(labels, 2))
+        elif len(labels) != 2:
             found = ", ".join(labels[:5]) + (", …" if len(labels) > 5 else "")
-            raise ConfigError(f"data set {source.label!r} has {len(labels)} classes ({found}); the methods need two")
-        positive = data.y == (data.positive if data.positive is not None else labels[-1])
+            raise ConfigError(
+                f"data set {source.label!r} has {len(labels)} classes ({found}); the methods need two: "
+                "'multiclass: one-vs-one' runs every pair of classes"
+            )
+        else:
+            y = data.y == (data.positive if data.positive is not None else labels[-1])
         protocol = experiment.split
         if isinstance(protocol, Fixed):
             protocol = protocol.model_copy(update={"train": protocol.train or data.n_train})
             if protocol.train is None or protocol.train >= len(data.y):
                 raise ConfigError(f"data set {source.label!r} declares no training part; give split.train, its rows")
         seed = seed_of(experiment.seed, source.label, "split", repetition)
-        for split in splits(protocol, positive, repetition, seed, source.label):
+        for split in splits(protocol, y, repetition, seed, source.label):
             for part, name in ((split.train, "training"), (split.test, "test")):
-                if len(part) == 0 or (name == "training" and len(np.unique(positive[part])) < 2):
+                if len(part) == 0 or (name == "training" and len(np.unique(y[part])) < len(labels)):
                     raise ConfigError(f"data set {source.label!r}: the {name} part lacks a class; use a larger share")
-            for label in experiment.methods_on(source.label):
+            if experiment.pca and experiment.pca > min(data.X.shape[1], len(split.train)):
+                raise ConfigError(
+                    f"data set {source.label!r} has {data.X.shape[1]} features and {len(split.train)} training rows; "
+                    f"pca: {experiment.pca} is too many components"
+                )
+            for label, pair in itertools.product(experiment.methods_on(source.label), pairs):
                 first = experiment.tuned_first(label, source.label)
                 lead = leaders.get((source.label, label), ())
-                unit = _unit(config, label, source, data, split, lead if first and repetition >= first else ())
+                unit = _unit(config, label, source, data, split, lead if first and repetition >= first else (), pair)
                 units.append(unit)
                 if first and repetition < first:
                     leaders[source.label, label] = (*lead, unit.trials[0].key)
     return units
 
 
+def ordered(labels: list[str]) -> list[str]:
+    """Return labels in their order: as numbers if all of them are numbers."""
+    try:
+        return sorted(labels, key=float)
+    except ValueError:
+        return sorted(labels)
+
+
 def _unit(
-    config: Config, label: str, source: Source, data: datasets.DataSet, split: Split, follows: tuple[str, ...]
+    config: Config,
+    label: str,
+    source: Source,
+    data: datasets.DataSet,
+    split: Split,
+    follows: tuple[str, ...],
+    pair: tuple[str, str] | None,
 ) -> Unit:
     experiment = config.experiment
     spec = experiment.methods[label]
@@ -168,6 +243,8 @@ def _unit(
         "positive": data.positive,
         "split": split.digest(),
         "scale": experiment.scale,
+        **({"pca": experiment.pca} if experiment.pca else {}),
+        **({"pair": pair} if pair else {}),
         "method": spec.method,
         "params": spec.params,
         "solver": solver,
@@ -189,4 +266,6 @@ def _unit(
         costs,
         experiment.measures or None,
         follows,
+        experiment.pca,
+        pair,
     )

@@ -27,7 +27,7 @@ def measured(cell: Cell, spread: str = "std") -> str:
         if cell.infeasible:
             return f"{INFEASIBLE} {cell.infeasible}/{cell.trials}"
         return "not converged" if cell.failed and cell.trials else "–"
-    text = f"{cell.mean:.{cell.decimals}f}"
+    text = f"{cell.mean:.1e}" if cell.metric == "gap" else f"{cell.mean:.{cell.decimals}f}"
     if around := spread_of(cell, spread):
         text += f" {around}"
     if cell.infeasible:
@@ -38,9 +38,12 @@ def measured(cell: Cell, spread: str = "std") -> str:
 
 
 def spread_of(cell: Cell, spread: str = "std") -> str:
-    """Return what stands behind ±: the standard deviation over repetitions, the standard error of the mean, or both."""
+    """Return what stands behind ±: the standard deviation over repetitions, the standard error of the mean, or both.
+
+    Of a single run it is the standard error that its test points leave, where there is one.
+    """
     if len(cell.by_repetition) < 2:
-        return ""
+        return f"± {cell.se:.{cell.decimals}f}" if cell.mean is not None and cell.sampling else ""
     std, se = (f"{value:.{cell.decimals}f}" for value in (cell.std, cell.se))
     return {"std": f"± {std}", "se": f"± {se}", "both": f"± {std} (SE {se})"}[spread]
 
@@ -83,14 +86,17 @@ def summary(table: Table) -> str:
 
 def notes(table: Table) -> Iterator[str]:
     """Yield the footnotes that a reader of the table needs."""
+    once = any(cell.sampling for cell in table.cells)
+    meaning = _once(table) if once else f"mean ± {_SPREADS[table.spread]}"
     if any(cell.reported for cell in table.cells):
         yield (
-            f"Each cell: measured mean ± {_SPREADS[table.spread]}; below it the number reported in "
+            f"Each cell: measured {meaning}; below it the number reported in "
             f"{table.source}, the difference and the verdict: "
-            "✓ within the 99 % prediction interval, ≈ known deviation, ✗ differs."
+            f"✓ within the 99 % {'confidence' if once else 'prediction'} interval, ≈ known deviation, ✗ differs."
         )
-    elif table.spread != "std":
-        yield f"Each cell: measured mean ± {_SPREADS[table.spread]}."
+    elif once or table.spread != "std":
+        yield f"Each cell: measured {meaning}."
+    yield from table.remarks
     if any(cell.infeasible for cell in table.cells):
         yield (
             f"{INFEASIBLE}: infeasible, with how much more was asked than the data allow "
@@ -98,6 +104,9 @@ def notes(table: Table) -> Iterator[str]:
         )
     if any(cell.failed for cell in table.cells):
         yield "!: the solver stopped short on k of n splits; the mean is over repetitions without any."
+    for cell in table.cells:
+        if cell.trouble and cell.metric == table.metrics[0]:
+            yield f"{_of(cell)}: {cell.trouble}"
     capped = [cell for cell in table.cells if cell.capped]
     if capped:
         most = max(capped, key=lambda c: c.capped / c.trials)
@@ -109,8 +118,7 @@ def notes(table: Table) -> Iterator[str]:
         )
     for cell in table.cells:
         if cell.chosen and cell.metric == table.metrics[0]:
-            where = " on ".join(str(cell.keys[k]) for k in ("method", "dataset"))
-            yield f"{where}: best at " + ", ".join(f"{table.label(k)} = {v:g}" for k, v in cell.chosen.items())
+            yield f"{_of(cell)}: best at " + ", ".join(f"{table.label(k)} = {v:g}" for k, v in cell.chosen.items())
     for pair in table.pairs:
         sure = abs(pair.difference) > pair.half_width
         yield (
@@ -118,8 +126,28 @@ def notes(table: Table) -> Iterator[str]:
             f"± {pair.half_width:.2f} (95 %, {pair.repetitions} paired repetitions): "
             + ("a difference" if sure else "no significant difference")
         )
+    for found in table.discordances:
+        yield (
+            f"{found.first} and {found.second} on {found.dataset}, the same {found.points} test points: "
+            f"{found.only_first} are right with {found.first} only, {found.only_second} with {found.second} only "
+            f"(McNemar's exact test: p = {found.p:.2g}): "
+            + ("a difference" if found.p < 0.05 else "no significant difference")
+        )
     for reason, see, count in _reasons(table):
         yield f"≈ {count} cell{'s' if count > 1 else ''}: {reason}" + (f" (see {see})" if see else "")
+
+
+def _of(cell: Cell) -> str:
+    return " on ".join(str(cell.keys[key]) for key in ("method", "dataset"))
+
+
+def _once(table: Table) -> str:
+    """Return what stands behind ± in a table of single runs."""
+    line = any(cell.metric in ("slope", "intercept") for cell in table.cells)
+    votes = any(cell.sampling and cell.metric not in ("slope", "intercept") for cell in table.cells)
+    parts = ["the binomial standard error √(k(1−k/n)) of k errors on n test points"] if votes else []
+    parts += ["the standard error of the regression over the pairs of classes"] if line else []
+    return f"once ± {', or '.join(parts)}"
 
 
 def _tuned_first(table: Table) -> dict[int, list[str]]:
@@ -127,8 +155,7 @@ def _tuned_first(table: Table) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {}
     for cell in table.cells:
         if cell.tuned_first and cell.metric == table.metrics[0]:
-            where = " on ".join(str(cell.keys[k]) for k in ("method", "dataset"))
-            found.setdefault(cell.tuned_first, []).append(where)
+            found.setdefault(cell.tuned_first, []).append(_of(cell))
     return found
 
 
@@ -273,7 +300,8 @@ def to_latex(table: Table) -> str:
             cell = cells.get((row, column))
             line.append("" if cell is None else _tex_cell(cell, table.spread))
         lines.append(" & ".join(line) + r" \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    return "\n".join([*lines, *(f"% {note}" for note in notes(table))]) + "\n"
 
 
 def _spanning(table: Table, columns: Sequence[tuple[Any, ...]], depth: int) -> str:

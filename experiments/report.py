@@ -18,7 +18,7 @@ from mmc.experiments.config import Axis, DataSpec, Experiment, Fixed, GridSpec, 
 from mmc.experiments.config_check import FIGURES
 from mmc.experiments.errors import StoreError
 from mmc.experiments.scoreboard import PAPERS, VERDICTS, Number, Paper, Result, Score, by_paper, numbers, score
-from mmc.experiments.tables import DIFFERS, KNOWN, MATCH, NOT_RUN, Cell, Table
+from mmc.experiments.tables import DIFFERS, KNOWN, MATCH, NOT_RUN, Cell, Table, rows_used
 from mmc.methods import CATALOGUE
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -30,6 +30,8 @@ _SCALES = {
     "standard": "features standardised on the training part",
     "minmax": "features scaled to [0, 1] on the training part",
 }
+
+_COMPONENTS = ", then replaced by {} principal components of the training part"
 
 
 @dataclass(frozen=True)
@@ -147,10 +149,12 @@ class Section:
         experiment = self.experiment
         found = [
             ("data", "; ".join(_data(label, spec) for label, spec in experiment.datasets.items())),
-            ("scaling", _SCALES[experiment.scale]),
+            ("scaling", _SCALES[experiment.scale] + _COMPONENTS.format(experiment.pca) * bool(experiment.pca)),
             ("protocol", _protocol(experiment.split)),
             ("seed", str(experiment.seed)),
         ]
+        if experiment.multiclass:
+            found.append(("several classes", "one classifier for every pair, the class with most votes wins"))
         if "risk" in experiment.table.metrics:
             costs = experiment.costs
             found.append(("costs", f"{costs.pos:g} for an error of the positive class, {costs.neg:g} of the negative"))
@@ -283,6 +287,7 @@ def _data(label: str, spec: DataSpec | None) -> str:
     details = [str(spec.name)] if spec.name not in (None, label) else []
     details += [f"file {spec.file}"] if spec.file else []
     details += [_pairs(spec.options)] if spec.options else []
+    details += [words] if (words := rows_used(spec)) else []
     return f"{label} ({', '.join(details)})" if details else label
 
 
