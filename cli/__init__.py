@@ -18,7 +18,7 @@ app = typer.Typer(
     help="Classifiers that keep the error of each class under control, and their papers' tables, rerun.\n\n"
     "Start with:  mmc run breast_cancer",
 )
-data_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The data sets: list, show, verify.")
+data_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The data sets: list, show, fetch, verify.")
 app.add_typer(data_app, name="data")
 
 Configs = Annotated[
@@ -162,25 +162,43 @@ def list_(what: Annotated[str, typer.Argument(metavar="methods|solvers|datasets|
 
 
 @data_app.command("list")
-def data_list() -> None:
-    """List the data sets.
+def data_list(data_dir: DataDir = None) -> None:
+    """List the data sets; of the large ones, which do not come with the package, whether they are here.
 
     Example:  mmc data list
     """
     from mmc.cli import catalogue
 
-    catalogue.show("datasets")
+    catalogue.show("datasets", data_dir)
 
 
 @data_app.command("show")
-def data_show(name: Annotated[str, typer.Argument(help="A data set of `mmc data list`.")]) -> None:
-    """Show where a data set comes from, its licence, its size and its classes.
+def data_show(
+    name: Annotated[str, typer.Argument(help="A data set of `mmc data list`.")], data_dir: DataDir = None
+) -> None:
+    """Show where a data set comes from, its licence, its size, its classes and its files.
 
     Example:  mmc data show pima
     """
     from mmc.cli import catalogue
 
-    catalogue.show_dataset(name)
+    catalogue.show_dataset(name, data_dir)
+
+
+@data_app.command("fetch")
+def data_fetch(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Default: every set that needs it.")
+    ] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Download large data sets into your cache; what is there already is checked and stays where it is.
+
+    Example:  mmc data fetch usps isolet
+    """
+    from mmc.cli import catalogue
+
+    catalogue.fetch(names, data_dir)
 
 
 @data_app.command("verify")
@@ -188,7 +206,7 @@ def data_verify(
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Default: all.")] = None,
     data_dir: DataDir = None,
 ) -> None:
-    """Load data sets and compare rows, classes and content with the registry.
+    """Load data sets and compare rows, classes and content with the registry. Nothing is downloaded.
 
     Example:  mmc data verify
     """

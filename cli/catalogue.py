@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from mmc.cli.downloads import Downloads
 from mmc.cli.shell import console
-from mmc.datasets import REGISTRY, DataError
+from mmc.datasets import REGISTRY, DataError, Entry
+from mmc.datasets import fetch as fetch_one
 from mmc.datasets import verify as verify_one
+from mmc.datasets.finding import absent, find
 from mmc.experiments.errors import UserError
 from mmc.methods import CATALOGUE, nearest
 
@@ -24,11 +27,12 @@ def _table(*heads: str) -> Any:
     return table
 
 
-def show(what: str) -> None:
-    """Print one of the lists."""
+def show(what: str, data_dir: Path | None = None) -> None:
+    """Print one of the lists; ``data_dir`` is where large data sets are looked for."""
     if what not in _WHAT:
         raise UserError(f"there is no list of {what!r}: {nearest(what, _WHAT)}")
-    console().print({"methods": _methods, "solvers": _solvers, "datasets": _datasets, "configs": _configs}[what]())
+    lists = {"methods": _methods, "solvers": _solvers, "datasets": lambda: _datasets(data_dir), "configs": _configs}
+    console().print(lists[what]())
 
 
 def _methods() -> Any:
@@ -54,12 +58,15 @@ def _solvers() -> Any:
     return table
 
 
-def _datasets() -> Any:
+def _datasets(data_dir: Path | None) -> Any:
     table = _table("name", "rows × features", "classes", "kind", "description")
     for entry in REGISTRY.values():
         classes = ", ".join(f"{label} {count}" for label, count in list(entry.classes.items())[:3])
         more = ", …" if len(entry.classes) > 3 else ""
-        table.add_row(entry.name, f"{entry.rows} × {entry.features}", classes + more, entry.kind, entry.description)
+        kind: str = entry.kind
+        if kind == "large":
+            kind += ", not here" if absent(entry, data_dir) else ", here"
+        table.add_row(entry.name, f"{entry.rows} × {entry.features}", classes + more, kind, entry.description)
     return table
 
 
@@ -74,35 +81,56 @@ def _configs() -> Any:
     return table
 
 
-def show_dataset(name: str) -> None:
+def show_dataset(name: str, data_dir: Path | None) -> None:
     """Print what is known about one data set."""
-    if name not in REGISTRY:
-        raise UserError(f"unknown data set {name!r}: {nearest(name, REGISTRY)}")
-    entry = REGISTRY[name]
+    entry = _entry(name)
     out = console()
     for field in ("name", "description", "source", "licence", "citation"):
         out.print(f"{field + ':':13} {getattr(entry, field)}", soft_wrap=True)
     out.print(f"{'size:':13} {entry.rows} rows × {entry.features} features")
+    if entry.n_train:
+        out.print(f"{'training:':13} the first {entry.n_train} rows")
     out.print(f"{'classes:':13} {', '.join(f'{label} {count}' for label, count in entry.classes.items())}")
     out.print(f"{'positive:':13} {entry.positive}")
     if entry.content_hash:
         out.print(f"{'content:':13} sha256 {entry.content_hash}")
+    for part in entry.parts:
+        out.print(f"{'file:':13} {find(entry, part, data_dir) or f'{part.file}, not here: {part.url}'}", soft_wrap=True)
     for option, meaning in (entry.options or {}).items():
         out.print(f"{'option:':13} {option} ({meaning.default}): {meaning.meaning}", soft_wrap=True)
 
 
+def fetch(names: list[str] | None, data_dir: Path | None) -> None:
+    """Download what is missing of large data sets, and say where everything is."""
+    out = console()
+    for name in names or [name for name, entry in REGISTRY.items() if entry.kind == "large"]:
+        if _entry(name).kind != "large":
+            out.print(f"{name}: comes with the package, or is generated; there is nothing to fetch")
+            continue
+        with Downloads() as bars:
+            for file, path, new in fetch_one(name, data_dir, bars):
+                out.print(f"{name}: {file} {'fetched to' if new else 'is here already:'} {path}", soft_wrap=True)
+
+
 def verify(names: list[str] | None, data_dir: Path | None) -> int:
-    """Verify data sets; return 1 if one is not what the registry says."""
+    """Verify data sets; return 1 if one is not what the registry says. A large set may be absent."""
     out = console()
     wrong = 0
     for name in names or REGISTRY:
-        if name not in REGISTRY:
-            raise UserError(f"unknown data set {name!r}: {nearest(name, REGISTRY)}")
+        if absent(_entry(name), data_dir):
+            out.print(f"– {name}: not on this machine; `mmc data fetch {name}` downloads it")
+            continue
         try:
-            verify_one(name)
+            verify_one(name, data_dir)
         except DataError as error:
             wrong += 1
-            out.print(f"✗ {name}: {error}", style="red")
+            out.print(f"✗ {name}: {error}", style="red", soft_wrap=True)
         else:
             out.print(f"✓ {name}")
     return 1 if wrong else 0
+
+
+def _entry(name: str) -> Entry:
+    if name not in REGISTRY:
+        raise UserError(f"unknown data set {name!r}: {nearest(name, REGISTRY)}")
+    return REGISTRY[name]

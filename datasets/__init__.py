@@ -1,4 +1,4 @@
-"""The data: a registry of sets by name, the vendored files, the generators, and readers for a user's own file.
+"""The data: a registry of sets by name, vendored files, generators, downloads, and readers for a user's own file.
 
 Nothing heavier than the standard library is imported until a set is loaded.
 """
@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mmc.datasets.dataset import DataError, DataSet
-from mmc.datasets.loading import load, verify
+from mmc.datasets.loading import fetch, load, verify
 from mmc.datasets.registry import REGISTRY, Entry, Option
 
 if TYPE_CHECKING:
     from mmc.datasets.files import load_file
 
-__all__ = ["REGISTRY", "DataError", "DataSet", "Entry", "Option", "load", "load_file", "verify"]
+__all__ = ["REGISTRY", "DataError", "DataSet", "Entry", "Option", "fetch", "load", "load_file", "verify"]
 
 
 def __getattr__(name: str) -> Any:

@@ -32,13 +32,14 @@ def check_missing(missing: str) -> None:
 class DataSet:
     """A data set in memory: complete, finite, with at least two classes.
 
+    ``X`` is float64, except that bytes stay bytes (mnist): convert the rows that you take before you subtract them.
     ``positive`` is the label of the biased class unless an experiment names another one, None where no class is
     special. Rows before ``n_train`` are the original's training part, where it has one. ``dropped`` counts the rows
     with missing cells that were left out. The arrays cannot be written: the content hash has to stay true.
     """
 
     name: str
-    X: NDArray[np.float64]
+    X: NDArray[np.float64] | NDArray[np.uint8]
     y: NDArray[Any]
     feature_names: tuple[str, ...]
     positive: str | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,26 +21,42 @@ def load(
 
     ``missing="error"`` refuses a set with missing cells instead of leaving out those rows. ``seed`` (0 if not given)
     and ``options`` decide a generated set; the others take no options, and a seed changes nothing in them.
-    ``data_dir`` is where a set is looked for that does not come with the package.
+    ``data_dir`` (by default the environment variable MMC_DATA_DIR) is where a large set is looked for before the user's
+    cache; one that is in neither is downloaded.
     """
-    if name not in REGISTRY:
-        raise DataError(f"there is no data set {name!r}: {nearest(name, REGISTRY)}")
+    entry = _entry(name)
     check_missing(missing)
-    entry = REGISTRY[name]
     for option in options:
         if option not in entry.options:
             hint = nearest(option, entry.options) if entry.options else "it takes none"
             raise DataError(f"data set {name!r} has no option {option!r}: {hint}")
     if entry.kind == "generated":
         return _generate(entry, seed, options)
+    if entry.kind == "large":
+        from mmc.datasets import originals
+
+        return originals.read(entry, data_dir)
     dataset = _read(entry, missing)
     _check_content(entry, dataset)
     return dataset
 
 
-def verify(name: str) -> None:
+def fetch(
+    name: str, data_dir: Path | None = None, bars: Callable[[str], Any] | None = None
+) -> Iterator[tuple[str, Path, bool]]:
+    """Yield (file, where it is, whether it was downloaded just now) for each file of a large set.
+
+    ``bars`` makes the display of a file's download, an object like tqdm's. Raises DataError if a file cannot be had, or
+    is not the original's; the files that were complete are kept.
+    """
+    from mmc.datasets import fetching
+
+    return fetching.fetch(_entry(name), data_dir, bars)
+
+
+def verify(name: str, data_dir: Path | None = None) -> None:
     """Raise DataError if a data set is not what the registry says: rows, features, classes, content."""
-    dataset = load(name)
+    dataset = replace(load(name, data_dir=data_dir))  # a copy, which knows nothing of a hash that was found before
     entry = REGISTRY[name]
     for what, found, stated in (
         ("rows", len(dataset.X), entry.rows),
@@ -51,6 +69,12 @@ def verify(name: str) -> None:
         if found != stated:
             raise DataError(f"data set {name!r}: {what}: {found}, but the registry says {stated}")
     _check_content(entry, dataset)
+
+
+def _entry(name: str) -> Entry:
+    if name not in REGISTRY:
+        raise DataError(f"there is no data set {name!r}: {nearest(name, REGISTRY)}")
+    return REGISTRY[name]
 
 
 def _read(entry: Entry, missing: str) -> DataSet:

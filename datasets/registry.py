@@ -1,7 +1,8 @@
 """The data sets by name: what each one is, where it comes from, and what must be true of it once it is read.
 
 To add a set, add its :class:`Entry` (and, for a vendored set, its file; for a generated one, the function of its name
-in ``generators``). ``verify`` says what it found where the facts stated here differ.
+in ``generators``; for a large one, the :class:`Part` of each file). ``verify`` says what it found where the facts stated here
+differ.
 """
 
 from __future__ import annotations
@@ -48,11 +49,28 @@ class Option:
 
 
 @dataclass(frozen=True)
+class Part:
+    """One file of a large set, which does not come with the package, in the format of its public original.
+
+    ``file`` is its name without an ending for compression, ``also`` other names under which it is passed around, and
+    ``url`` where it is downloaded from: itself, compressed or not, or a zip archive with the file inside. ``sha256`` is
+    that of the decoded numbers, so that it does not matter how the file was compressed or its text was laid out.
+    """
+
+    file: str
+    url: str
+    shape: tuple[int, ...]
+    sha256: str
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Entry:
     """A registered data set. Rows, classes and hash are those of the complete rows, as ``load`` returns them.
 
     Of a generated set they belong to the default options and seed 0. ``dropped`` rows of the original are incomplete;
-    rows before ``n_train`` are its training part; ``file`` and ``target`` say where a vendored set's labels are.
+    rows before ``n_train`` are its training part; ``file`` and ``target`` say where a vendored set's labels are,
+    ``parts`` and ``layout`` which files a large set is made of and where its labels are.
     """
 
     name: str
@@ -64,12 +82,14 @@ class Entry:
     features: int
     classes: Mapping[str, int]
     content_hash: str
-    kind: Literal["vendored", "library", "generated"]
+    kind: Literal["vendored", "library", "generated", "large"]
     positive: str | None = None
     dropped: int = 0
     n_train: int | None = None
     file: str = ""
     target: str = ""
+    parts: tuple[Part, ...] = ()
+    layout: Literal["", "label-first", "label-last", "idx"] = ""
     options: Mapping[str, Option] = field(default_factory=dict)
 
 
@@ -77,6 +97,11 @@ _LETTERS = (
     *(789, 766, 736, 805, 768, 775, 773, 734, 755, 747, 739, 761, 792),
     *(783, 753, 803, 783, 758, 748, 796, 813, 764, 752, 787, 786, 734),
 )
+_USPS = (1553, 1269, 929, 824, 852, 716, 834, 792, 708, 821)
+_MNIST = (6903, 7877, 6990, 7141, 6824, 6313, 6876, 7293, 6825, 6958)
+_ESL = "https://hastie.su.domains/ElemStatLearn/datasets"
+_OSSCI = "https://ossci-datasets.s3.amazonaws.com/mnist"
+_ISOLET = "https://archive.ics.uci.edu/static/public/54/isolet.zip"
 _DELVE = "generated; the definitions are those of the Delve repository's ringnorm and twonorm"
 _BREIMAN = "Breiman (1996), Bias, variance, and arcing classifiers, TR 460, Statistics Department, UC Berkeley"
 
@@ -204,6 +229,107 @@ REGISTRY: dict[str, Entry] = {
             n_train=16000,
             file="letter.csv.gz",
             target="lettr",
+        ),
+        Entry(
+            name="usps",
+            description="16 × 16 images of handwritten digits from envelopes, grey values from -1 to 1",
+            source="ZIP code data of the book The Elements of Statistical Learning, from AT&T's neural network group",
+            licence="none stated; made public for research",
+            citation="Le Cun et al. (1990), Handwritten digit recognition with a back-propagation network, NIPS 2",
+            rows=9298,
+            features=256,
+            classes=dict(zip("0123456789", _USPS, strict=True)),
+            content_hash="c89c20379b0303f22162579d629621e317d301e7d6db18ed72ea8aaf62464951",
+            kind="large",
+            n_train=7291,
+            layout="label-first",
+            parts=(
+                Part(
+                    "zip.train",
+                    f"{_ESL}/zip.train.gz",
+                    (7291, 257),
+                    "6f2f5d868815e03c7198cdf8ae877bfdd0cdffba07a090ea6f0ddd1af1799368",
+                ),
+                Part(
+                    "zip.test",
+                    f"{_ESL}/zip.test.gz",
+                    (2007, 257),
+                    "c23fe7285ae5b88ccdbab5449db3700eb122f2ab70e162c1765841d8f68e8009",
+                ),
+            ),
+        ),
+        Entry(
+            name="mnist",
+            description="28 × 28 images of handwritten digits, grey values from 0 to 255, kept as bytes",
+            source="the IDX files of LeCun, Cortes & Burges, from NIST's special databases 1 and 3",
+            licence="CC BY-SA 3.0",
+            citation="LeCun, Bottou, Bengio & Haffner (1998), Gradient-based learning applied to document recognition, "
+            "Proceedings of the IEEE 86(11)",
+            rows=70000,
+            features=784,
+            classes=dict(zip("0123456789", _MNIST, strict=True)),
+            content_hash="1d07eccf87b2250d54800d60e81023376380fe460b460cece97207b0473b7040",
+            kind="large",
+            n_train=60000,
+            layout="idx",
+            parts=(
+                Part(
+                    "train-images-idx3-ubyte",
+                    f"{_OSSCI}/train-images-idx3-ubyte.gz",
+                    (60000, 28, 28),
+                    "4fe76d14c3381e15cfba774ef635d423a6a3628b92021efa03ec3ca8bc6db676",
+                    also=("train-images.idx3-ubyte",),
+                ),
+                Part(
+                    "train-labels-idx1-ubyte",
+                    f"{_OSSCI}/train-labels-idx1-ubyte.gz",
+                    (60000,),
+                    "f26d15bf47a42661bef177c13f9f81624d6916670fbd7c9b3242f8c9dd4040ea",
+                    also=("train-labels.idx1-ubyte",),
+                ),
+                Part(
+                    "t10k-images-idx3-ubyte",
+                    f"{_OSSCI}/t10k-images-idx3-ubyte.gz",
+                    (10000, 28, 28),
+                    "96624889625735c870978292d44fd7ede5b437f0cfe2888e2b32fe0770c3ded5",
+                    also=("t10k-images.idx3-ubyte",),
+                ),
+                Part(
+                    "t10k-labels-idx1-ubyte",
+                    f"{_OSSCI}/t10k-labels-idx1-ubyte.gz",
+                    (10000,),
+                    "1c02d264402e387e4efc68c1c6d3e86c6ffb7b31ab64af5fdb1650ee826f5eaa",
+                    also=("t10k-labels.idx1-ubyte",),
+                ),
+            ),
+        ),
+        Entry(
+            name="isolet",
+            description="617 features of spoken letters of the alphabet, labelled 1 to 26; 120 speakers train, 30 test",
+            source=_UCI,
+            licence=_CC_BY,
+            citation=f"Cole & Fanty (1991), {_UCI}, doi:10.24432/C51G69",
+            rows=7797,
+            features=617,
+            classes={str(letter): 300 for letter in range(1, 27)} | {"6": 298, "13": 299},
+            content_hash="30358c59e5de2a07321926ffd869fd48fbad1b9218e32404939db82e42dfad31",
+            kind="large",
+            n_train=6238,
+            layout="label-last",
+            parts=(
+                Part(
+                    "isolet1+2+3+4.data",
+                    _ISOLET,
+                    (6238, 618),
+                    "e939aea4028f6525e849ce852db3115c6c630f22ed46f63cdc8a768c450a9921",
+                ),
+                Part(
+                    "isolet5.data",
+                    _ISOLET,
+                    (1559, 618),
+                    "bf422030821124fc610bbe2f3a0038582796e2fac63805b335528ddbd7fdb475",
+                ),
+            ),
         ),
         Entry(
             name="ring_norm",

@@ -213,6 +213,7 @@ def projected(components: int | None, train: NDArray[Any], test: NDArray[Any]) -
 
 def scaled(kind: str, train: NDArray[Any], test: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Scale both parts with what the training part alone says; a constant feature stays where it is."""
+    train, test = train.astype(float, copy=False), test.astype(float, copy=False)  # bytes would wrap around
     if kind == "none":
         return train, test
     if kind == "standard":

@@ -78,6 +78,7 @@ def test_check_accepts_the_same_and_refuses_the_other(folder):
         (("show", "small.yaml"), "there is no store"),
         (("list", "method"), "did you mean 'methods'?"),
         (("data", "show", "pimma"), "did you mean 'pima'?"),
+        (("data", "fetch", "mnits"), "did you mean 'mnist'?"),
         (("run", "--no-such-option"), "No such option"),
     ],
 )
@@ -123,7 +124,7 @@ def test_an_interrupted_run_says_how_to_go_on(folder):
 
 
 @pytest.mark.parametrize(
-    "verb", ["run", "validate", "show", "plot", "check", "list", "data list", "data show", "data verify"]
+    "verb", ["run", "validate", "show", "plot", "check", "list", "data list", "data show", "data fetch", "data verify"]
 )
 def test_every_verb_teaches_by_an_example(folder, verb):
     done = mmc(*verb.split(), "--help", cwd=folder)

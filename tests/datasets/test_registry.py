@@ -29,10 +29,10 @@ ORIGINALS = {
 
 
 def test_every_set_is_counted_here():
-    assert set(ORIGINALS) == set(REGISTRY)
+    assert set(ORIGINALS) == {name for name, entry in REGISTRY.items() if entry.kind != "large"}  # test_originals
 
 
-@pytest.mark.parametrize("name", REGISTRY)
+@pytest.mark.parametrize("name", ORIGINALS)
 def test_registry_tells_the_truth(name):
     verify(name)
     data, entry, (rows, features, classes) = load(name), REGISTRY[name], ORIGINALS[name]
@@ -107,7 +107,7 @@ def test_changed_content_is_refused(monkeypatch):
 def test_verify_notices_every_wrong_fact(monkeypatch, fact, value):
     if fact == "positive":  # it decides what is loaded, so that it can only be wrong in the loader
         wrong = replace(loading.load("sonar"), positive=value)
-        monkeypatch.setattr(loading, "load", lambda name: wrong)
+        monkeypatch.setattr(loading, "load", lambda name, data_dir: wrong)
     else:
         monkeypatch.setitem(REGISTRY, "two_norm", replace(REGISTRY["two_norm"], **{fact: value}))
     with pytest.raises(DataError, match=r"the registry says"):
