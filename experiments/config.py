@@ -28,7 +28,8 @@ class DataSpec(Model):
     """A data set: one of the registry (``name``; default: its label here), or a file of the user's own.
 
     ``part: train`` takes only the rows that the set declares as its training part; ``subsample`` so many of all rows,
-    drawn with the config's seed, in which every class (and either part) keeps its share.
+    drawn with the config's seed, in which every class (and either part) keeps its share. ``pca`` replaces the scaled
+    features by so many principal components, those of each split's training part.
     """
 
     name: str | None = None
@@ -41,6 +42,7 @@ class DataSpec(Model):
     missing: Literal["drop", "error"] = "drop"
     part: Literal["train"] | None = None
     subsample: Annotated[int, Field(ge=2)] | None = None
+    pca: Annotated[int, Field(ge=1)] | None = None
 
 
 class KFold(Model):
@@ -204,8 +206,8 @@ class FigureSpec(Model):
 class Experiment(Model):
     """A whole config.
 
-    ``pca`` replaces the scaled features by so many principal components, fitted on the training part. Sets of more than
-    two classes need ``multiclass: one-vs-one``, a classifier for every pair of classes; two classes are then one pair.
+    Sets of more than two classes need ``multiclass: one-vs-one``, a classifier for every pair of classes; two classes
+    are then one pair.
     """
 
     title: str
@@ -214,7 +216,6 @@ class Experiment(Model):
     seed: int = Field(0, ge=0)
     datasets: dict[str, DataSpec | None] = Field(min_length=1)
     scale: Literal["none", "standard", "minmax"] = "standard"
-    pca: int | None = Field(None, ge=1)
     multiclass: Literal["one-vs-one"] | None = None
     split: Split = KFold(folds=3, repetitions=1)
     methods: dict[str, MethodSpec] = Field(min_length=1)

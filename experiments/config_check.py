@@ -115,7 +115,8 @@ def semantic(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
             continue
         if figure.kind == "pairs" and not experiment.multiclass:
             yield ("figures", label, "kind"), "a figure of the pairs needs 'multiclass: one-vs-one'"
-        if figure.kind not in (*_OF_THE_TABLE, "pairs") and (experiment.multiclass or experiment.pca):
+        components = any(data is not None and data.pca for data in experiment.datasets.values())
+        if figure.kind not in (*_OF_THE_TABLE, "pairs") and (experiment.multiclass or components):
             why = "more than two classes" if experiment.multiclass else "principal components"
             yield ("figures", label, "kind"), f"a figure of kind {figure.kind!r} cannot show {why}"
         for option, words in (("method", experiment.methods), ("metric", {*METRICS, *experiment.table.metrics})):

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmc import datasets
+from mmc.datasets import finding
 from mmc.experiments import measures
 from mmc.experiments.config import Config, DataSpec, Fixed, Params, points
-from mmc.experiments.errors import ConfigError
+from mmc.experiments.errors import ConfigError, DataAbsent
 from mmc.experiments.sources import fingerprint, source_of
 from mmc.experiments.splits import Split, seed_of, splits
 from mmc.methods import CATALOGUE
@@ -34,6 +35,10 @@ class Source:
     folder: str = "."
     subsample_seed: int | None = None
 
+    @property
+    def spec(self) -> DataSpec:
+        return DataSpec.model_validate_json(self.spec_json)
+
     def load(self) -> datasets.DataSet:
         """Return the data set; the last few are kept."""
         return _load(self)
@@ -41,7 +46,7 @@ class Source:
 
 @lru_cache(maxsize=4)
 def _load(source: Source) -> datasets.DataSet:
-    spec = DataSpec.model_validate_json(source.spec_json)
+    spec = source.spec
     data = _read(source, spec)
     if spec.part == "train":
         if data.n_train is None:
@@ -95,13 +100,34 @@ def _read(source: Source, spec: DataSpec) -> datasets.DataSet:
         directory = None if source.data_dir is None else Path(source.data_dir)
         data = datasets.load(str(spec.name), missing=spec.missing, data_dir=directory, **options)
     except datasets.DataError as error:
-        raise ConfigError(f"data set {source.label!r}: {error}") from None
+        kind = DataAbsent if spec.file is None and _not_here(spec, source.data_dir) else ConfigError
+        named = f"data set {source.label!r}"
+        raise kind(str(error) if str(error).startswith(named) else f"{named}: {error}") from None
     if spec.positive is None:
         return data
     positive = _label(spec.positive)
     if positive not in data.y:
         raise ConfigError(f"data set {source.label!r} has no label {positive!r}: it has {', '.join(np.unique(data.y))}")
     return replace(data, positive=positive)
+
+
+def absent(config: Config, data_dir: str | None) -> list[str]:
+    """Return the data sets of a config that are not on this machine."""
+    specs = [spec for spec in config.experiment.datasets.values() if spec is not None and spec.file is None]
+    return list(dict.fromkeys(str(spec.name) for spec in specs if _not_here(spec, data_dir)))
+
+
+def need_no_download(config: Config, data_dir: str | None) -> None:
+    """Raise DataAbsent if a data set of a config would have to be downloaded."""
+    if names := absent(config, data_dir):
+        raise DataAbsent(
+            f"not on this machine: {', '.join(names)}; `mmc data fetch {' '.join(names)}` downloads, "
+            "--data-dir or MMC_DATA_DIR says where the files lie"
+        )
+
+
+def _not_here(spec: DataSpec, data_dir: str | None) -> bool:
+    return bool(finding.absent(datasets.REGISTRY[str(spec.name)], None if data_dir is None else Path(data_dir)))
 
 
 def _label(value: Any) -> str:
@@ -193,10 +219,11 @@ def plan(config: Config, data_dir: str | None = None) -> list[Unit]:
             for part, name in ((split.train, "training"), (split.test, "test")):
                 if len(part) == 0 or (name == "training" and len(np.unique(y[part])) < len(labels)):
                     raise ConfigError(f"data set {source.label!r}: the {name} part lacks a class; use a larger share")
-            if experiment.pca and experiment.pca > min(data.X.shape[1], len(split.train)):
+            pca = source.spec.pca
+            if pca and pca > min(data.X.shape[1], len(split.train)):
                 raise ConfigError(
                     f"data set {source.label!r} has {data.X.shape[1]} features and {len(split.train)} training rows; "
-                    f"pca: {experiment.pca} is too many components"
+                    f"pca: {pca} is too many components"
                 )
             for label, pair in itertools.product(experiment.methods_on(source.label), pairs):
                 first = experiment.tuned_first(label, source.label)
@@ -243,7 +270,7 @@ def _unit(
         "positive": data.positive,
         "split": split.digest(),
         "scale": experiment.scale,
-        **({"pca": experiment.pca} if experiment.pca else {}),
+        **({"pca": source.spec.pca} if source.spec.pca else {}),
         **({"pair": pair} if pair else {}),
         "method": spec.method,
         "params": spec.params,
@@ -266,6 +293,6 @@ def _unit(
         costs,
         experiment.measures or None,
         follows,
-        experiment.pca,
+        source.spec.pca,
         pair,
     )

@@ -18,7 +18,7 @@ from mmc.experiments.config import Axis, DataSpec, Experiment, Fixed, GridSpec, 
 from mmc.experiments.config_check import FIGURES
 from mmc.experiments.errors import StoreError
 from mmc.experiments.scoreboard import PAPERS, VERDICTS, Number, Paper, Result, Score, by_paper, numbers, score
-from mmc.experiments.tables import DIFFERS, KNOWN, MATCH, NOT_RUN, Cell, Table, rows_used
+from mmc.experiments.tables import DIFFERS, KNOWN, MATCH, NOT_RUN, Cell, Table, used
 from mmc.methods import CATALOGUE
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -30,8 +30,6 @@ _SCALES = {
     "standard": "features standardised on the training part",
     "minmax": "features scaled to [0, 1] on the training part",
 }
-
-_COMPONENTS = ", then replaced by {} principal components of the training part"
 
 
 @dataclass(frozen=True)
@@ -149,7 +147,7 @@ class Section:
         experiment = self.experiment
         found = [
             ("data", "; ".join(_data(label, spec) for label, spec in experiment.datasets.items())),
-            ("scaling", _SCALES[experiment.scale] + _COMPONENTS.format(experiment.pca) * bool(experiment.pca)),
+            ("scaling", _SCALES[experiment.scale]),
             ("protocol", _protocol(experiment.split)),
             ("seed", str(experiment.seed)),
         ]
@@ -287,7 +285,7 @@ def _data(label: str, spec: DataSpec | None) -> str:
     details = [str(spec.name)] if spec.name not in (None, label) else []
     details += [f"file {spec.file}"] if spec.file else []
     details += [_pairs(spec.options)] if spec.options else []
-    details += [words] if (words := rows_used(spec)) else []
+    details += [words] if (words := used(spec)) else []
     return f"{label} ({', '.join(details)})" if details else label
 
 

@@ -20,7 +20,7 @@ from mmc.experiments.claims import CLAIMS, Claim, to_markdown
 from mmc.experiments.config import Config
 from mmc.experiments.engine import Engine
 from mmc.experiments.errors import ConfigError, StoreError
-from mmc.experiments.plan import Unit, plan
+from mmc.experiments.plan import Unit, need_no_download, plan
 from mmc.experiments.sources import version
 from mmc.experiments.store import Store
 from mmc.experiments.tables import Table, gather
@@ -131,7 +131,8 @@ def _work(units: Sequence[Unit], records: Mapping[str, Record], engine: Engine) 
 
 
 def recall(config: Config, store: Store, data_dir: str | None = None) -> Outcome:
-    """Return what the store has of a config; nothing is fitted."""
+    """Return what the store has of a config; nothing is fitted, and no data are downloaded: DataAbsent says so."""
+    need_no_download(config, data_dir)
     units = plan(config, data_dir)
     return Outcome(config, units, store.get(trial.key for unit in units for trial in unit.trials))
 

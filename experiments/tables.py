@@ -189,10 +189,8 @@ def _each(units: Sequence[Unit], records: Mapping[str, Record]) -> Iterator[tupl
 def _remarks(experiment: Experiment) -> Iterator[str]:
     """Yield what the reader of a table must know of its data."""
     for label, spec in experiment.datasets.items():
-        if words := rows_used(spec or DataSpec()):
+        if words := used(spec or DataSpec()):
             yield f"{label}: {words}."
-    if experiment.pca:
-        yield f"Features: {experiment.pca} principal components of the training part."
     if experiment.multiclass:
         yield (
             "One classifier for every pair of classes; the class with most votes wins, of several with as many votes "
@@ -200,10 +198,11 @@ def _remarks(experiment: Experiment) -> Iterator[str]:
         )
 
 
-def rows_used(spec: DataSpec) -> str:
-    """Return which rows of a data set are used, in words; nothing where it is all of them."""
+def used(spec: DataSpec) -> str:
+    """Return which rows and features of a data set are used, in words; nothing where it is all of them."""
     parts = ["only the rows of its training part"] if spec.part else []
     parts += [f"a stratified random subsample of {spec.subsample} rows"] if spec.subsample else []
+    parts += [f"{spec.pca} principal components of the training part"] if spec.pca else []
     return ", ".join(parts)
 
 

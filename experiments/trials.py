@@ -189,8 +189,8 @@ def prepared(unit: Unit) -> tuple[NDArray[Any], NDArray[Any]]:
     if key not in _prepared:
         _prepared.clear()
         X = unit.source.load().X
-        train, test = (X[part].astype(float, copy=False) for part in (unit.split.train, unit.split.test))
-        _prepared[key] = projected(unit.pca, *scaled(unit.scale, train, test))
+        parts = scaled(unit.scale, X[unit.split.train], X[unit.split.test])
+        _prepared[key] = projected(unit.pca, *parts)
     return _prepared[key]
 
 

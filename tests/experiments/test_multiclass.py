@@ -226,7 +226,7 @@ def test_what_has_no_meaning_is_refused_with_its_line(folder, old, new, words):
     ("old", "new", "words"),
     [
         ("multiclass: one-vs-one\n", "", "has 10 classes (5, 6, 7, 8, 9, …); the methods need two: 'multiclass"),
-        ("scale: none", "scale: none\npca: 65", "pca: 65 is too many components"),
+        ("target: label}", "target: label, pca: 65}", "pca: 65 is too many components"),
         ("target: label}", "target: label, part: train}", "declares no training part"),
         ("target: label}", "target: label, subsample: 601}", "has 600 rows; a subsample of 601"),
         ("target: label}", "target: label, subsample: 4}", "has none of class"),
@@ -319,7 +319,7 @@ def test_components_are_made_once_for_all_pairs_and_are_in_the_key(folder, monke
     made = []
     once = trials.projected
     monkeypatch.setattr(trials, "projected", lambda *args: made.append(args[0]) or once(*args))
-    config = study(folder, changes=[*pairs_only("LDA"), ("scale: none", "scale: none\npca: 12")])
+    config = study(folder, changes=[*pairs_only("LDA"), ("target: label}", "target: label, pca: 12}")])
     with Store(None) as store:
         run(config, store, engine(1))
     assert made == [12]
@@ -377,12 +377,12 @@ def test_a_subsample_keeps_the_share_of_every_class_in_either_part(tmp_path):
 
 
 def test_the_table_says_which_rows_were_used(tmp_path):
-    text = "title: s\ndatasets:\n  letter: {part: train, subsample: 520}\nmulticlass: one-vs-one\npca: 9\n"
+    text = "title: s\ndatasets:\n  letter: {part: train, subsample: 520, pca: 9}\nmulticlass: one-vs-one\n"
     text += "methods:\n  LDA: {method: lda, ridge: 1}\ntable: {metrics: [errors]}\n"
     with Store(None) as store:
         notes = "\n".join(render.notes(run(study(tmp_path, text), store, engine(1)).table))
-    assert "letter: only the rows of its training part, a stratified random subsample of 520 rows." in notes
-    assert "9 principal components" in notes
+    part = "only the rows of its training part, a stratified random subsample of 520 rows"
+    assert f"letter: {part}, 9 principal components of the training part." in notes
 
 
 # -- how sure ---------------------------------------------------------------------------------------------------------
