@@ -15,7 +15,8 @@ from mmc.experiments import run as runner
 from mmc.experiments.check import compare, read_reference, write_reference
 from mmc.experiments.config import Config, bundled, load
 from mmc.experiments.engine import engine
-from mmc.experiments.errors import ConfigError, TrialError
+from mmc.experiments.errors import ConfigError, DataAbsent, TrialError
+from mmc.experiments.plan import absent, need_no_download, plan
 from mmc.experiments.store import Store
 from mmc.experiments.tables import Table
 
@@ -35,7 +36,10 @@ def _configs(names: list[str] | None, everything: bool) -> list[Config]:
 def run(
     names: list[str] | None, everything: bool, jobs: int, fresh: bool, results: Path, data_dir: Path | None
 ) -> None:
-    """Run configs one after the other; each table is printed and written as soon as it is there."""
+    """Run configs one after the other; each table is printed and written as soon as it is there.
+
+    Of all of them (``everything``), one whose data cannot be had is told, and is no failure.
+    """
     configs = _configs(names, everything)
     out = console()
     troubles = []
@@ -46,7 +50,11 @@ def run(
                     directory = str(data_dir) if data_dir else None
                     outcome = runner.run(config, store, engine(jobs), fresh=fresh, data_dir=directory, watch=watch)
             except (ConfigError, TrialError) as error:
-                troubles.append(f"{config.name}: {error}" if len(configs) > 1 else str(error))
+                if everything and isinstance(error, DataAbsent):
+                    _print(runner.Outcome(config, [], {}).table, out)
+                    _not_run(config, error)
+                else:
+                    troubles.append(f"{config.name}: {error}" if len(configs) > 1 else str(error))
                 continue
             folder = results / config.name
             files = outcome.write(folder, store.provenance(config.name))
@@ -59,11 +67,16 @@ def run(
         raise ConfigError("\n".join(troubles))
 
 
+def _not_run(config: Config, error: DataAbsent) -> None:
+    console().print(f"{config.name}: not run: {str(error).splitlines()[0]}\n", style="yellow", soft_wrap=True)
+
+
 def validate(names: list[str] | None, everything: bool) -> None:
     """Check configs and say how much work each is."""
-    from mmc.experiments.plan import plan
-
     for config in _configs(names, everything):
+        if away := absent(config, None):
+            console().print(f"{config.file}: ok, but not on this machine: {', '.join(away)}")
+            continue
         units = plan(config)
         console().print(f"{config.file}: ok, {sum(len(u.trials) for u in units)} trials")
 
@@ -93,7 +106,13 @@ def _recalled(
         raise ConfigError(f"there is no store in {results}/ yet: `mmc run {configs[0].name}` makes it")
     with Store(results / runner.STORE) as store:
         for config in configs:
-            outcome = runner.recall(config, store, str(data_dir) if data_dir else None)
+            try:
+                outcome = runner.recall(config, store, str(data_dir) if data_dir else None)
+            except DataAbsent as error:
+                if not everything:
+                    raise
+                _not_run(config, error)
+                continue
             if not outcome.records:
                 raise ConfigError(f"the store has no records of {config.name} yet: `mmc run {config.name}` makes them")
             yield outcome
@@ -107,9 +126,17 @@ def check(
     moved = 0
     directory = str(data_dir) if data_dir else None
     for config in _configs(names, everything):
-        reference = None if update else read_reference(results / config.name)
-        with Store(results / runner.STORE if update else None) as store, Display() as watch:
-            table = runner.run(config, store, engine(jobs), data_dir=directory, watch=watch).table
+        try:
+            if everything:
+                need_no_download(config, directory)
+            reference = None if update else read_reference(results / config.name)
+            with Store(results / runner.STORE if update else None) as store, Display() as watch:
+                table = runner.run(config, store, engine(jobs), data_dir=directory, watch=watch).table
+        except DataAbsent as error:
+            if not everything:
+                raise
+            _not_run(config, error)
+            continue
         if reference is None:
             write_reference(table, results / config.name)
             out.print(f"{config.name}: reference written, {len(table.cells)} cells")

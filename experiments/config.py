@@ -25,7 +25,12 @@ class Model(BaseModel):
 
 
 class DataSpec(Model):
-    """A data set: one of the registry (``name``; default: its label here), or a file of the user's own."""
+    """A data set: one of the registry (``name``; default: its label here), or a file of the user's own.
+
+    ``part: train`` takes only the rows that the set declares as its training part; ``subsample`` so many of all rows,
+    drawn with the config's seed, in which every class (and either part) keeps its share. ``pca`` replaces the scaled
+    features by so many principal components, those of each split's training part.
+    """
 
     name: str | None = None
     options: Params = {}
@@ -35,6 +40,9 @@ class DataSpec(Model):
     features: list[str] | None = None
     positive: str | int | float | bool | None = None
     missing: Literal["drop", "error"] = "drop"
+    part: Literal["train"] | None = None
+    subsample: Annotated[int, Field(ge=2)] | None = None
+    pca: Annotated[int, Field(ge=1)] | None = None
 
 
 class KFold(Model):
@@ -87,22 +95,38 @@ GridSpec = list[Params] | dict[str, list[Any] | Axis]
 
 
 def points(grid: GridSpec | None) -> list[Params]:
-    """Spell a grid out: a list is taken as it is, a mapping of axes becomes their product."""
+    """Spell a grid out: a list is taken as it is, a mapping of axes becomes their product.
+
+    An axis named "C_pos, C_neg" gives both parameters the same value.
+    """
     if grid is None:
         return [{}]
     if isinstance(grid, list):
         return grid
     axes = [axis.values() if isinstance(axis, Axis) else axis for axis in grid.values()]
-    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*axes)]
+    names = [[name.strip() for name in key.split(",")] for key in grid]
+    return [
+        {name: value for tied, value in zip(names, values, strict=True) for name in tied}
+        for values in itertools.product(*axes)
+    ]
 
 
 class Tune(Model):
-    """Tuning inside each training part: the grid point that is best by stratified cross-validation is refitted."""
+    """Tuning inside each training part: the grid point that is best by stratified cross-validation is refitted.
+
+    With ``first`` only so many repetitions tune for themselves (on all data sets, or on those named); every later one
+    takes the grid point whose inner scores, summed over these, are best.
+    """
 
     grid: GridSpec
     folds: int = Field(5, ge=2)
     repetitions: int = Field(1, ge=1)
     metric: str = "error"
+    first: Annotated[int, Field(ge=1)] | dict[str, Annotated[int, Field(ge=1)]] | None = None
+
+    def first_on(self, dataset: str) -> int | None:
+        """Return how many repetitions tune for themselves on a data set; None: all."""
+        return self.first.get(dataset) if isinstance(self.first, dict) else self.first
 
 
 class MethodSpec(Model):
@@ -148,7 +172,8 @@ class Reported(Model):
 class TableSpec(Model):
     """Which keys make rows and columns (``dataset``, ``method`` or a parameter), and what is measured.
 
-    ``paired`` names a method that every other one is compared with, split by split, on the first metric.
+    ``paired`` names a method that every other one is compared with, split by split, on the first metric. ``spread`` is
+    what stands behind ±: the standard deviation over repetitions, the standard error of their mean, or both.
     """
 
     rows: list[str] = ["dataset"]
@@ -156,6 +181,7 @@ class TableSpec(Model):
     metrics: list[str] = ["error_pos", "error_neg"]
     labels: dict[str, str] = {}
     paired: str | None = None
+    spread: Literal["std", "se", "both"] = "std"
 
 
 class Costs(Model):
@@ -178,7 +204,11 @@ class FigureSpec(Model):
 
 
 class Experiment(Model):
-    """A whole config."""
+    """A whole config.
+
+    Sets of more than two classes need ``multiclass: one-vs-one``, a classifier for every pair of classes; two classes
+    are then one pair.
+    """
 
     title: str
     paper: str | None = None
@@ -186,6 +216,7 @@ class Experiment(Model):
     seed: int = Field(0, ge=0)
     datasets: dict[str, DataSpec | None] = Field(min_length=1)
     scale: Literal["none", "standard", "minmax"] = "standard"
+    multiclass: Literal["one-vs-one"] | None = None
     split: Split = KFold(folds=3, repetitions=1)
     methods: dict[str, MethodSpec] = Field(min_length=1)
     grid: GridSpec | None = None
@@ -207,6 +238,12 @@ class Experiment(Model):
     def methods_on(self, dataset: str) -> dict[str, MethodSpec]:
         """Return the methods that are run on a data set."""
         return {k: m for k, m in self.methods.items() if m.datasets is None or dataset in m.datasets}
+
+    def tuned_first(self, label: str, dataset: str) -> int | None:
+        """Return how many repetitions tune for the others too; None where every one tunes for itself, or none does."""
+        tune = self.methods[label].tune
+        first = tune.first_on(dataset) if tune else None
+        return first if first and first < self.split.repetitions else None
 
     def points_of(self, label: str) -> list[Params]:
         """Return the grid points of a method: its own, or the experiment's. A tuned method has one: its best."""

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from mmc.experiments.claims import CLAIMS
 from mmc.experiments.config import Experiment, Fixed, points
 from mmc.experiments.measures import MEASURES
-from mmc.experiments.metrics import METRICS
+from mmc.experiments.metrics import METRICS, VOTED
 from mmc.experiments.yaml_lines import KeyPath
 from mmc.methods import CATALOGUE, nearest
 
@@ -21,8 +21,12 @@ FIGURES = {
     "curves": "metrics along one parameter, a line for every value of another",
     "tradeoff": "worst-case accuracy of one class over the other, and what was reached on test data",
     "ellipsoids": "two-dimensional classes as ellipsoids, their closest points, the hyperplanes",
+    "pairs": "margin ratio and test accuracy of every pair of classes, and the line through them",
     "banded": "support vectors, decision values and sensitivity of a banded SVM beside those of an SVM",
 }
+
+
+_OF_THE_TABLE = ("plane", "curves")  # kinds that need nothing but the table
 
 
 def semantic(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
@@ -41,6 +45,9 @@ def semantic(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
             yield ("split", "redraw"), f"redraw: {label} is not a generated set, it cannot be drawn anew"
     if isinstance(experiment.split, Fixed) and experiment.split.repetitions > 1 and not experiment.split.redraw:
         yield ("split", "repetitions"), "a fixed split is always the same; repetitions need redraw, for a generated set"
+    if experiment.multiclass:
+        yield from _multiclass(experiment)
+    metrics = VOTED if experiment.multiclass else METRICS
     names: set[str] = set()
     for label, spec in experiment.methods.items():
         where = ("methods", label)
@@ -50,14 +57,17 @@ def semantic(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
         entry = CATALOGUE[spec.method]
         if spec.tune and spec.grid is not None:
             yield (*where, "tune"), f"{label}: give a grid to search inside 'tune', or a 'grid' to report, not both"
-        for dataset in spec.datasets or []:
-            if dataset not in experiment.datasets:
-                yield (*where, "datasets"), f"{label}: no data set {dataset!r}: {nearest(dataset, experiment.datasets)}"
+        first = spec.tune.first if spec.tune and isinstance(spec.tune.first, dict) else {}
+        for place, labels in ((("datasets",), spec.datasets or ()), (("tune", "first"), first)):
+            for dataset in labels:
+                if dataset not in experiment.datasets:
+                    hint = nearest(dataset, experiment.datasets)
+                    yield (*where, *place), f"{label}: no data set {dataset!r}: {hint}"
         if spec.beside is not None and spec.beside not in experiment.methods:
             yield (*where, "beside"), f"{label}: beside {spec.beside!r}: {nearest(spec.beside, experiment.methods)}"
         for key, name in (("best", spec.best), ("metric", spec.tune.metric if spec.tune else None)):
-            if name is not None and name not in METRICS:
-                yield (*where, key), f"{label}: no metric {name!r}: {nearest(name, METRICS)}"
+            if name is not None and name not in metrics:
+                yield (*where, key), f"{label}: no metric {name!r}: {nearest(name, metrics)}"
         grid = points(spec.tune.grid) if spec.tune else experiment.points_of(label)
         sources = [(where, spec.params)]
         own = (
@@ -102,6 +112,13 @@ def semantic(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
     for label, figure in experiment.figures.items():
         if figure.kind not in FIGURES:
             yield ("figures", label, "kind"), f"no figure of kind {figure.kind!r}: {nearest(figure.kind, FIGURES)}"
+            continue
+        if figure.kind == "pairs" and not experiment.multiclass:
+            yield ("figures", label, "kind"), "a figure of the pairs needs 'multiclass: one-vs-one'"
+        components = any(data is not None and data.pca for data in experiment.datasets.values())
+        if figure.kind not in (*_OF_THE_TABLE, "pairs") and (experiment.multiclass or components):
+            why = "more than two classes" if experiment.multiclass else "principal components"
+            yield ("figures", label, "kind"), f"a figure of kind {figure.kind!r} cannot show {why}"
         for option, words in (("method", experiment.methods), ("metric", {*METRICS, *experiment.table.metrics})):
             named = figure.options.get(option)
             if named is not None and named not in words:
@@ -114,6 +131,24 @@ def semantic(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
         for index, key in enumerate(getattr(experiment.table, part)):
             if key not in keys:
                 yield ("table", part, index), f"table.{part}: no key {key!r}: {nearest(key, keys)}"
+
+
+def _multiclass(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
+    """What has no meaning for several classes, one against one."""
+    for label, data in experiment.datasets.items():
+        if data is not None and data.positive is not None:
+            yield ("datasets", label, "positive"), f"{label}: one against one, no class is the positive one"
+    for label, spec in experiment.methods.items():
+        if spec.tune is not None:
+            yield (
+                ("methods", label, "tune"),
+                f"{label}: 'tune' would tune every pair of classes for itself; use 'grid' with 'best: error'",
+            )
+        if experiment.table.paired and spec.best is None and len(experiment.points_of(label)) > 1:
+            yield ("table", "paired"), f"table.paired: {label} has a grid; 'best' says which point is compared"
+    for index, name in enumerate(experiment.table.metrics):
+        if name in METRICS and name not in VOTED:
+            yield ("table", "metrics", index), f"{name} is for two classes: {nearest(name, VOTED)}"
 
 
 def explain(detail: Any) -> tuple[KeyPath, str]:
@@ -153,7 +188,7 @@ def _place(loc: tuple[Any, ...]) -> tuple[KeyPath, list[str]]:
         if isinstance(part, str) and inner and not named and model is not Experiment and part in _branches(model):
             model = next((m for m in inner if part == _tag(m) or part == m.__name__), model)
             continue
-        if isinstance(part, str) and ("[" in part or part in ("list", "dict")):
+        if isinstance(part, str) and ("[" in part or part in ("list", "dict", "constrained-int")):
             continue
         if inner:
             fields = sorted({f for m in inner for f in m.model_fields})

@@ -11,6 +11,10 @@ class ConfigError(UserError):
     """A config that cannot be run; one line per problem, each with file and line."""
 
 
+class DataAbsent(ConfigError):
+    """A config whose data are not on this machine: the one thing that is wrong with the machine, not with the config."""
+
+
 class StoreError(UserError):
     """A results folder or a store that cannot be used."""
 

@@ -11,25 +11,41 @@ from mmc.experiments.tables import DIFFERS, INFEASIBLE, KNOWN, MATCH, NOT_RUN, C
 
 SYMBOL = {MATCH: "✓", KNOWN: "≈", DIFFERS: "✗", NOT_RUN: "–", "": ""}
 _STYLE = {MATCH: "green", KNOWN: "yellow", DIFFERS: "red bold", NOT_RUN: "dim", "": ""}
+_SPREADS = {
+    "std": "standard deviation over repetitions",
+    "se": "standard error over repetitions",
+    "both": "standard deviation over repetitions (SE: the standard error of the mean)",
+}
 _LATEX = {MATCH: r"\checkmark", KNOWN: r"$\approx$", DIFFERS: r"$\neq$", NOT_RUN: "--", "": ""}
 
 
-def measured(cell: Cell, spread: str = " ± ") -> str:
-    """Return the measured number as text: mean and standard deviation, × where infeasible, with its counts."""
+def measured(cell: Cell, spread: str = "std") -> str:
+    """Return the measured number as text: mean and spread (std, se or both), × where infeasible, with its counts."""
     if cell.mean is None:
         if cell.infeasible == cell.trials and cell.trials:
             return INFEASIBLE + ("" if cell.distance is None else f" {100 * cell.distance:+.0f}%")
         if cell.infeasible:
             return f"{INFEASIBLE} {cell.infeasible}/{cell.trials}"
         return "not converged" if cell.failed and cell.trials else "–"
-    text = f"{cell.mean:.{cell.decimals}f}"
-    if len(cell.by_repetition) > 1:
-        text += f"{spread}{cell.std:.{cell.decimals}f}"
+    text = f"{cell.mean:.1e}" if cell.metric == "gap" else f"{cell.mean:.{cell.decimals}f}"
+    if around := spread_of(cell, spread):
+        text += f" {around}"
     if cell.infeasible:
         text += f" ({INFEASIBLE} {cell.infeasible}/{cell.trials})"
     if cell.failed:
         text += f" (! {cell.failed}/{cell.trials})"
-    return text + ("†" if cell.capped else "")
+    return text + ("†" if cell.capped else "") + ("‡" if cell.tuned_first else "")
+
+
+def spread_of(cell: Cell, spread: str = "std") -> str:
+    """Return what stands behind ±: the standard deviation over repetitions, the standard error of the mean, or both.
+
+    Of a single run it is the standard error that its test points leave, where there is one.
+    """
+    if len(cell.by_repetition) < 2:
+        return f"± {cell.se:.{cell.decimals}f}" if cell.mean is not None and cell.sampling else ""
+    std, se = (f"{value:.{cell.decimals}f}" for value in (cell.std, cell.se))
+    return {"std": f"± {std}", "se": f"± {se}", "both": f"± {std} (SE {se})"}[spread]
 
 
 def beside(cell: Cell) -> str:
@@ -70,12 +86,17 @@ def summary(table: Table) -> str:
 
 def notes(table: Table) -> Iterator[str]:
     """Yield the footnotes that a reader of the table needs."""
+    once = any(cell.sampling for cell in table.cells)
+    meaning = _once(table) if once else f"mean ± {_SPREADS[table.spread]}"
     if any(cell.reported for cell in table.cells):
         yield (
-            f"Each cell: measured mean ± standard deviation over repetitions; below it the number reported in "
+            f"Each cell: measured {meaning}; below it the number reported in "
             f"{table.source}, the difference and the verdict: "
-            "✓ within the 99 % prediction interval, ≈ known deviation, ✗ differs."
+            f"✓ within the 99 % {'confidence' if once else 'prediction'} interval, ≈ known deviation, ✗ differs."
         )
+    elif once or table.spread != "std":
+        yield f"Each cell: measured {meaning}."
+    yield from table.remarks
     if any(cell.infeasible for cell in table.cells):
         yield (
             f"{INFEASIBLE}: infeasible, with how much more was asked than the data allow "
@@ -83,14 +104,21 @@ def notes(table: Table) -> Iterator[str]:
         )
     if any(cell.failed for cell in table.cells):
         yield "!: the solver stopped short on k of n splits; the mean is over repetitions without any."
+    for cell in table.cells:
+        if cell.trouble and cell.metric == table.metrics[0]:
+            yield f"{_of(cell)}: {cell.trouble}"
     capped = [cell for cell in table.cells if cell.capped]
     if capped:
         most = max(capped, key=lambda c: c.capped / c.trials)
         yield f"†: the iteration was cut at its cap (on up to {most.capped} of {most.trials} splits), as configured."
+    for first, names in _tuned_first(table).items():
+        yield (
+            f"‡ {', '.join(names)}: tuned by cross-validation inside each of the first {first} repetitions; "
+            "the later ones take the grid point that was best over these."
+        )
     for cell in table.cells:
         if cell.chosen and cell.metric == table.metrics[0]:
-            where = " on ".join(str(cell.keys[k]) for k in ("method", "dataset"))
-            yield f"{where}: best at " + ", ".join(f"{table.label(k)} = {v:g}" for k, v in cell.chosen.items())
+            yield f"{_of(cell)}: best at " + ", ".join(f"{table.label(k)} = {v:g}" for k, v in cell.chosen.items())
     for pair in table.pairs:
         sure = abs(pair.difference) > pair.half_width
         yield (
@@ -98,8 +126,37 @@ def notes(table: Table) -> Iterator[str]:
             f"± {pair.half_width:.2f} (95 %, {pair.repetitions} paired repetitions): "
             + ("a difference" if sure else "no significant difference")
         )
+    for found in table.discordances:
+        yield (
+            f"{found.first} and {found.second} on {found.dataset}, the same {found.points} test points: "
+            f"{found.only_first} are right with {found.first} only, {found.only_second} with {found.second} only "
+            f"(McNemar's exact test: p = {found.p:.2g}): "
+            + ("a difference" if found.p < 0.05 else "no significant difference")
+        )
     for reason, see, count in _reasons(table):
         yield f"≈ {count} cell{'s' if count > 1 else ''}: {reason}" + (f" (see {see})" if see else "")
+
+
+def _of(cell: Cell) -> str:
+    return " on ".join(str(cell.keys[key]) for key in ("method", "dataset"))
+
+
+def _once(table: Table) -> str:
+    """Return what stands behind ± in a table of single runs."""
+    line = any(cell.metric in ("slope", "intercept") for cell in table.cells)
+    votes = any(cell.sampling and cell.metric not in ("slope", "intercept") for cell in table.cells)
+    parts = ["the binomial standard error √(k(1−k/n)) of k errors on n test points"] if votes else []
+    parts += ["the standard error of the regression over the pairs of classes"] if line else []
+    return f"once ± {', or '.join(parts)}"
+
+
+def _tuned_first(table: Table) -> dict[int, list[str]]:
+    """Return on how many first repetitions only methods were tuned, and which ones."""
+    found: dict[int, list[str]] = {}
+    for cell in table.cells:
+        if cell.tuned_first and cell.metric == table.metrics[0]:
+            found.setdefault(cell.tuned_first, []).append(_of(cell))
+    return found
 
 
 def _reasons(table: Table) -> list[tuple[str, str | None, int]]:
@@ -116,7 +173,7 @@ def terminal(table: Table, width: int) -> Iterator[Any]:
     room = width - sum(
         max(len(table.label(part)) for part in (key, *(r[i] for r in rows))) + 3 for i, key in enumerate(table.rows)
     )
-    groups = _packed(columns, max(room // 16, 1))
+    groups = _packed(columns, max(room // (24 if table.spread == "both" else 16), 1))
     yield table.title
     for group in groups:
         yield _rich(table, rows, group, cells)
@@ -154,7 +211,7 @@ def _rich(table: Table, rows: Any, columns: Any, cells: Any) -> Any:
             cell = cells.get((row, column))
             text = Text()
             if cell is not None:
-                text.append(measured(cell))
+                text.append(measured(cell, table.spread))
                 if cell.reported is not None:
                     text.append("\n" + beside(cell), style=_STYLE[cell.verdict])
             line.append(text)
@@ -177,6 +234,7 @@ CSV_FIELDS = [
     "reason",
     "distance",
     "resolution",
+    "se",
 ]
 
 
@@ -194,6 +252,7 @@ def to_csv(table: Table) -> str:
         row = [mean, std, len(cell.by_repetition), cell.trials, cell.infeasible, cell.failed, cell.capped]
         distance = "" if cell.distance is None else f"{cell.distance:.6g}"
         row += [cell.reported or "", difference, cell.verdict, cell.reason, distance, f"{cell.resolution:.6g}"]
+        row += ["" if cell.mean is None else f"{cell.se:.6g}"]
         writer.writerow([*(cell.keys.get(n, "") for n in names), chosen, cell.metric, *row])
     return out.getvalue()
 
@@ -208,7 +267,11 @@ def to_markdown(table: Table) -> str:
         line = [table.label(part) for part in row]
         for column in columns:
             cell = cells.get((row, column))
-            line.append("" if cell is None else measured(cell) + (f" <br> {beside(cell)}" if cell.reported else ""))
+            line.append(
+                ""
+                if cell is None
+                else measured(cell, table.spread) + (f" <br> {beside(cell)}" if cell.reported else "")
+            )
         lines.append(_pipe(line))
     lines += ["", *([f"**{summary(table)}.**", ""] if summary(table) else [])]
     lines += [f"- {note}" for note in notes(table)]
@@ -235,9 +298,10 @@ def to_latex(table: Table) -> str:
         line = [_tex(table.label(part)) for part in row]
         for column in columns:
             cell = cells.get((row, column))
-            line.append("" if cell is None else _tex_cell(cell))
+            line.append("" if cell is None else _tex_cell(cell, table.spread))
         lines.append(" & ".join(line) + r" \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    return "\n".join([*lines, *(f"% {note}" for note in notes(table))]) + "\n"
 
 
 def _spanning(table: Table, columns: Sequence[tuple[Any, ...]], depth: int) -> str:
@@ -252,8 +316,8 @@ def _spanning(table: Table, columns: Sequence[tuple[Any, ...]], depth: int) -> s
     return " & ".join(parts) + r" \\"
 
 
-def _tex_cell(cell: Cell) -> str:
-    text = _tex(measured(cell, spread=r" ± "))
+def _tex_cell(cell: Cell, spread: str) -> str:
+    text = _tex(measured(cell, spread))
     if cell.reported is None:
         return text
     return rf"{text} ({_tex(cell.reported)}{_LATEX[cell.verdict]})"
@@ -266,6 +330,7 @@ def _tex(text: str) -> str:
         ("±", r"$\pm$"),
         ("×", r"$\times$"),
         ("†", r"$\dagger$"),
+        ("‡", r"$\ddagger$"),
         ("η₁", r"$\eta_1$"),
         ("η₂", r"$\eta_2$"),
     ):

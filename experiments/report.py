@@ -18,7 +18,7 @@ from mmc.experiments.config import Axis, DataSpec, Experiment, Fixed, GridSpec, 
 from mmc.experiments.config_check import FIGURES
 from mmc.experiments.errors import StoreError
 from mmc.experiments.scoreboard import PAPERS, VERDICTS, Number, Paper, Result, Score, by_paper, numbers, score
-from mmc.experiments.tables import DIFFERS, KNOWN, MATCH, NOT_RUN, Cell, Table
+from mmc.experiments.tables import DIFFERS, KNOWN, MATCH, NOT_RUN, Cell, Table, used
 from mmc.methods import CATALOGUE
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -151,6 +151,8 @@ class Section:
             ("protocol", _protocol(experiment.split)),
             ("seed", str(experiment.seed)),
         ]
+        if experiment.multiclass:
+            found.append(("several classes", "one classifier for every pair, the class with most votes wins"))
         if "risk" in experiment.table.metrics:
             costs = experiment.costs
             found.append(("costs", f"{costs.pos:g} for an error of the positive class, {costs.neg:g} of the negative"))
@@ -246,6 +248,7 @@ def page(results: Sequence[Result], folder: Path) -> str:
         "SLUG": SLUG,
         "KNOWN": KNOWN,
         "measured": render.measured,
+        "spread_of": render.spread_of,
         "difference": difference,
     }
     return environment.get_template("page.html").render(total=score(found), chapters=chapters, others=others)
@@ -282,6 +285,7 @@ def _data(label: str, spec: DataSpec | None) -> str:
     details = [str(spec.name)] if spec.name not in (None, label) else []
     details += [f"file {spec.file}"] if spec.file else []
     details += [_pairs(spec.options)] if spec.options else []
+    details += [words] if (words := used(spec)) else []
     return f"{label} ({', '.join(details)})" if details else label
 
 
@@ -306,6 +310,10 @@ def _method(spec: MethodSpec) -> tuple[str, str, str]:
         parts.append(f"grid {_grid(spec.grid)}" + (f", best {spec.best} shown" if spec.best else ""))
     if spec.tune:
         parts.append(f"{_grid(spec.tune.grid)}, by {spec.tune.folds}-fold {spec.tune.metric} inside each training part")
+        firsts = spec.tune.first if isinstance(spec.tune.first, dict) else {"": spec.tune.first}
+        parts += [
+            f"the first {first} repetitions tune for all{on and f' on {on}'}" for on, first in firsts.items() if first
+        ]
     return entry.name, str(solver), "; ".join(parts) or "–"
 
 

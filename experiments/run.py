@@ -9,7 +9,7 @@ import platform
 import re
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,11 +20,11 @@ from mmc.experiments.claims import CLAIMS, Claim, to_markdown
 from mmc.experiments.config import Config
 from mmc.experiments.engine import Engine
 from mmc.experiments.errors import ConfigError, StoreError
-from mmc.experiments.plan import Unit, plan
+from mmc.experiments.plan import Unit, need_no_download, plan
 from mmc.experiments.sources import version
 from mmc.experiments.store import Store
 from mmc.experiments.tables import Table, gather
-from mmc.experiments.trials import Record
+from mmc.experiments.trials import Record, settled
 
 STORE = "store.sqlite"
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "clarabel", "ecos", "highspy", "joblib", "mmc")
@@ -102,7 +102,7 @@ def run(
     if missing:
         _check_parameters(config)
         try:
-            for batch in engine(missing):
+            for batch in _work(missing, records, engine):
                 store.put(batch)
                 for record in batch:
                     if record.key not in records:
@@ -116,8 +116,23 @@ def run(
     return Outcome(config, units, records)
 
 
+def _work(units: Sequence[Unit], records: Mapping[str, Record], engine: Engine) -> Iterator[Sequence[Record]]:
+    """Yield the records of units as they come, those that others follow first; ``records`` grows meanwhile."""
+    leading = {key for unit in units for key in unit.follows}
+    ahead = [unit for unit in units if not unit.follows]
+    ahead.sort(key=lambda unit: unit.trials[0].key not in leading)
+    if ahead:
+        yield from engine(ahead)
+    settle = [settled(unit, records) for unit in units if unit.follows]
+    if found := [done for done in settle if isinstance(done, Record)]:
+        yield found
+    if rest := [unit for unit in settle if isinstance(unit, Unit)]:
+        yield from engine(rest)
+
+
 def recall(config: Config, store: Store, data_dir: str | None = None) -> Outcome:
-    """Return what the store has of a config; nothing is fitted."""
+    """Return what the store has of a config; nothing is fitted, and no data are downloaded: DataAbsent says so."""
+    need_no_download(config, data_dir)
     units = plan(config, data_dir)
     return Outcome(config, units, store.get(trial.key for unit in units for trial in unit.trials))
 

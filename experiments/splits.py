@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +28,10 @@ class Split:
 
     def digest(self) -> str:
         """Return a hash of the indices: what decides the split, however it was made."""
+        return self._digest
+
+    @cached_property
+    def _digest(self) -> str:
         sha = hashlib.sha256()
         for part in (self.train, self.test):
             sha.update(np.ascontiguousarray(part, dtype="<i8").tobytes() + b"|")
@@ -38,12 +44,17 @@ def seed_of(seed: int, *words: str | int) -> np.random.SeedSequence:
     return np.random.SeedSequence([seed, *np.frombuffer(digest[:16], dtype="<u4").tolist()])
 
 
-def kfold(positive: NDArray[np.bool_], folds: int, rng: np.random.Generator) -> list[Index]:
+def strata(y: NDArray[Any]) -> list[Index]:
+    """Return the rows of each class, the largest value first: of two classes, the positive one."""
+    return [np.flatnonzero(y == value) for value in np.unique(y)[::-1]]
+
+
+def kfold(y: NDArray[Any], folds: int, rng: np.random.Generator) -> list[Index]:
     """Deal each class, shuffled, over the folds; return the test part of every fold, sorted."""
-    fold_of = np.empty(len(positive), dtype=np.intp)
+    fold_of = np.empty(len(y), dtype=np.intp)
     start = 0
-    for value in (True, False):
-        members = rng.permutation(np.flatnonzero(positive == value))
+    for rows in strata(y):
+        members = rng.permutation(rows)
         fold_of[members] = (start + np.arange(len(members))) % folds
         start += len(members)
     return [np.flatnonzero(fold_of == fold) for fold in range(folds)]
@@ -51,26 +62,25 @@ def kfold(positive: NDArray[np.bool_], folds: int, rng: np.random.Generator) -> 
 
 def splits(
     protocol: KFold | Partitions | Fixed,
-    y: NDArray[np.bool_],
+    y: NDArray[Any],
     repetition: int,
     seed: np.random.SeedSequence,
     name: str,
 ) -> Iterator[Split]:
-    """Yield the splits of one repetition; raise ConfigError where the data set is too small for the protocol."""
+    """Yield the splits of one repetition, stratified by y; raise ConfigError where the data set is too small for the protocol."""
     rng = np.random.default_rng(seed)
     everyone = np.arange(len(y))
-    smaller = int(min(np.sum(y), np.sum(~y)))
     if isinstance(protocol, KFold):
-        if smaller < protocol.folds:
+        smallest = min(map(len, strata(y)))
+        if smallest < protocol.folds:
             raise ConfigError(
-                f"{name}: the smaller class has {smaller} rows, too few for {protocol.folds} folds; use fewer folds"
+                f"{name}: the smallest class has {smallest} rows, too few for {protocol.folds} folds; use fewer folds"
             )
         for fold, test in enumerate(kfold(y, protocol.folds, rng)):
             yield Split(repetition, fold, np.setdiff1d(everyone, test, assume_unique=True), test)
     elif isinstance(protocol, Partitions):
         train = np.zeros(len(y), dtype=bool)
-        groups = [np.flatnonzero(y), np.flatnonzero(~y)] if protocol.stratified else [everyone]
-        for members in groups:
+        for members in strata(y) if protocol.stratified else [everyone]:
             train[rng.permutation(members)[: round(protocol.train * len(members))]] = True
         yield Split(repetition, 0, everyone[train], everyone[~train])
     else:

@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from mmc.experiments.config import Config, Deviation, Partitions, Reported
+from mmc.experiments.config import Config, DataSpec, Deviation, Experiment, Reported
 from mmc.experiments.errors import ConfigError
-from mmc.experiments.metrics import METRICS, metric
+from mmc.experiments.metrics import METRICS, OVER_FOLDS, VOTED, counted, metric
+from mmc.experiments.multiclass import uncertainty, votes, worth
+from mmc.experiments.paired import Discordance, Pair, discordances, intervals, overlap
 from mmc.experiments.plan import Unit
-from mmc.experiments.trials import COUNTED, COUNTS, Record
+from mmc.experiments.trials import COUNTED, Record
 
 INFEASIBLE = "×"
 CONFIDENCE = 0.99
@@ -28,7 +30,11 @@ _RESERVED = ("metric", "value", "std")
 
 @dataclass(frozen=True)
 class Cell:
-    """One number of a table: the mean over complete repetitions, its spread, and what the paper printed."""
+    """One number of a table: the mean over complete repetitions, its spread, and what the paper printed.
+
+    A single run has no spread: ``sampling`` is what its test points, or the fit of a line, leave uncertain (a standard
+    error, with ``df`` degrees of freedom). ``right`` says of every test point of that run whether the vote was right.
+    """
 
     keys: Mapping[str, Any]
     metric: str
@@ -46,6 +52,11 @@ class Cell:
     see: str | None = None
     chosen: Mapping[str, Any] = field(default_factory=dict)
     distance: float | None = None
+    tuned_first: int | None = None
+    sampling: float = 0.0
+    df: float = math.inf
+    right: Any = field(default=None, compare=False, repr=False)
+    trouble: str = ""
 
     @cached_property
     def mean(self) -> float | None:
@@ -54,6 +65,12 @@ class Cell:
     @cached_property
     def std(self) -> float:
         return float(np.std(self.by_repetition, ddof=1)) if len(self.by_repetition) > 1 else 0.0
+
+    @property
+    def se(self) -> float:
+        """The standard error of the mean, or of a single run."""
+        n = len(self.by_repetition)
+        return self.std / math.sqrt(n) if n > 1 else self.sampling
 
     @property
     def difference(self) -> float | None:
@@ -66,20 +83,7 @@ class Cell:
         """How many digits to show: those of the paper, or what the spread makes meaningful."""
         if self.reported not in (None, INFEASIBLE):
             return len(str(self.reported).partition(".")[2])
-        return 2
-
-
-@dataclass(frozen=True)
-class Pair:
-    """The mean difference of two methods over the same repetitions, and the half-width of its 95 % interval."""
-
-    dataset: str
-    metric: str
-    first: str
-    second: str
-    difference: float
-    half_width: float
-    repetitions: int
+        return 0 if self.metric in ("errors", "ties") and len(self.by_repetition) == 1 else 2
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,9 @@ class Table:
     labels: Mapping[str, str]
     source: str = ""
     pairs: tuple[Pair, ...] = ()
+    spread: str = "std"
+    discordances: tuple[Discordance, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     def counts(self) -> dict[str, int]:
         """Return how many reported numbers have which verdict."""
@@ -123,6 +130,9 @@ _LABELS = {
     "bound_neg": "−ve bound %",
     "held_pos": "+ve held %",
     "held_neg": "−ve held %",
+    "fit_seconds": "fit and test s",
+    "train_seconds": "training s",
+    "gap": "largest gap",
 }
 
 
@@ -131,9 +141,8 @@ def gather(config: Config, units: Sequence[Unit], records: Mapping[str, Record])
     experiment = config.experiment
     costs = experiment.costs.model_dump()
     groups: dict[tuple[str, str, int], dict[int, list[Record | None]]] = defaultdict(lambda: defaultdict(list))
-    for unit in units:
-        for index, trial in enumerate(unit.trials):
-            groups[unit.source.label, unit.label, index][unit.split.repetition].append(records.get(trial.key))
+    for unit, index, record in votes(units, records) if experiment.multiclass else _each(units, records):
+        groups[unit.source.label, unit.label, index][unit.split.repetition].append(record)
     cells: list[Cell] = []
     for dataset in experiment.datasets:
         for label, spec in experiment.methods_on(dataset).items():
@@ -143,7 +152,8 @@ def gather(config: Config, units: Sequence[Unit], records: Mapping[str, Record])
             if spec.best is None:
                 for point, repetitions in zip(grid, options, strict=True):
                     for name in experiment.table.metrics:
-                        cells.append(_cell({**base, **point}, name, repetitions, costs))
+                        cell = _cell({**base, **point}, name, repetitions, costs)
+                        cells.append(replace(cell, tuned_first=experiment.tuned_first(label, dataset)))
             else:
                 chosen = _best(spec.best, options, costs)
                 for name in experiment.table.metrics:
@@ -152,6 +162,8 @@ def gather(config: Config, units: Sequence[Unit], records: Mapping[str, Record])
     if experiment.reported:
         beside = {label: spec.beside for label, spec in experiment.methods.items() if spec.beside}
         cells = compare(cells, experiment.reported, list(experiment.datasets), config.file.parent, beside)
+    paired = experiment.table.paired
+    comparable = [c for c in cells if c.metric == experiment.table.metrics[0]] if paired else []
     return Table(
         config.name,
         experiment.title,
@@ -161,52 +173,51 @@ def gather(config: Config, units: Sequence[Unit], records: Mapping[str, Record])
         tuple(cells),
         experiment.table.labels,
         experiment.reported.source if experiment.reported else "",
-        tuple(
-            _pairs(
-                [c for c in cells if c.metric == experiment.table.metrics[0]],
-                experiment.table.paired,
-                _overlap(experiment.split),
-            )
-            if experiment.table.paired
-            else ()
-        ),
+        tuple(intervals(comparable, paired, overlap(experiment.split)) if paired else ()),
+        experiment.table.spread,
+        tuple(discordances(comparable, paired) if paired else ()),
+        tuple(_remarks(experiment)),
     )
 
 
-def _overlap(split: Any) -> float:
-    """Return n_test / n_train: random partitions share most of their training points, so they are not independent."""
-    return (1 - split.train) / split.train if isinstance(split, Partitions) else 0.0
+def _each(units: Sequence[Unit], records: Mapping[str, Record]) -> Iterator[tuple[Unit, int, Record | None]]:
+    for unit in units:
+        for index, trial in enumerate(unit.trials):
+            yield unit, index, records.get(trial.key)
 
 
-def _pairs(cells: Sequence[Cell], first: str, overlap: float) -> Iterator[Pair]:
-    """Compare one method with all others, with the corrected resampled t interval of Nadeau & Bengio (2003)."""
-    from scipy.special import stdtrit
+def _remarks(experiment: Experiment) -> Iterator[str]:
+    """Yield what the reader of a table must know of its data."""
+    for label, spec in experiment.datasets.items():
+        if words := used(spec or DataSpec()):
+            yield f"{label}: {words}."
+    if experiment.multiclass:
+        yield (
+            "One classifier for every pair of classes; the class with most votes wins, of several with as many votes "
+            "the first in order."
+        )
 
-    for one in cells:
-        for other in cells:
-            same = (one.keys["dataset"], one.metric) == (other.keys["dataset"], other.metric)
-            n = len(one.by_repetition)
-            if not same or one.keys["method"] != first or other.keys["method"] == first or n < 2:
-                continue
-            if len(other.by_repetition) != n:
-                continue
-            differences = np.subtract(one.by_repetition, other.by_repetition)
-            spread = float(np.std(differences, ddof=1)) * math.sqrt(1 / n + overlap)
-            width = float(stdtrit(n - 1, 0.975)) * spread
-            names = str(one.keys["dataset"]), one.metric, first, str(other.keys["method"])
-            yield Pair(*names, float(np.mean(differences)), width, n)
+
+def used(spec: DataSpec) -> str:
+    """Return which rows and features of a data set are used, in words; nothing where it is all of them."""
+    parts = ["only the rows of its training part"] if spec.part else []
+    parts += [f"a stratified random subsample of {spec.subsample} rows"] if spec.subsample else []
+    parts += [f"{spec.pca} principal components of the training part"] if spec.pca else []
+    return ", ".join(parts)
 
 
 def pooled(name: str, folds: Iterable[Record | None], costs: Mapping[str, Any]) -> float | None:
     """Return a metric of one repetition: of the counts over all folds, or the mean of a recorded value."""
+    folds = list(folds)
     values = [fold.values for fold in folds if fold is not None and fold.status in COUNTED]
-    if len(values) != len(list(folds)):
+    if len(values) != len(folds):
         return None
-    if name in METRICS:
-        return metric(name, {count: sum(v[count] for v in values) for count in COUNTS}, costs)
+    if name in (VOTED if "wrong" in values[0] else METRICS):
+        return metric(name, counted(values), costs)
     if any(name not in v for v in values):
         return None
-    return float(np.mean([v[name] for v in values]))
+    over = OVER_FOLDS.get(name, np.mean) if "wrong" in values[0] else np.mean
+    return float(over([v[name] for v in values]))
 
 
 def _cell(
@@ -222,6 +233,10 @@ def _cell(
         folds = len(next(iter(repetitions.values())))
         n = folds * {"pos": first["n_pos"], "neg": first["n_neg"]}.get(name[-3:], first["n_pos"] + first["n_neg"])
         resolution = (100 / n if name != "risk" else max(costs.values())) / max(len(complete), 1)
+    voted = [r.values for r in records if r and "wrong" in r.values]
+    once = uncertainty(name, voted) if len(complete) == len(repetitions) == 1 else {}
+    if voted:
+        resolution = worth(name, voted[: len(voted) // len(repetitions) or 1]) / max(len(complete), 1)
     return Cell(
         keys,
         name,
@@ -233,6 +248,8 @@ def _cell(
         capped=statuses.count("iteration-cap"),
         resolution=resolution,
         distance=float(np.mean(distances)) if distances else None,
+        trouble=next((r.values["trouble"] for r in records if r and "trouble" in r.values), ""),
+        **once,
     )
 
 
@@ -322,12 +339,18 @@ def judge(cell: Cell, repetitions: int) -> str:
 
 
 def half_width(cell: Cell, repetitions: int) -> float:
-    """Return half the width of the prediction interval for the printed number, its rounding included."""
+    """Return half the width of the prediction interval for the printed number, its rounding included.
+
+    Of a single run it is the confidence interval of the measured number. Where the paper counted errors on the same test
+    points that is generous: two fits of one problem differ on few of them.
+    """
     from scipy.special import stdtrit
 
     n = len(cell.by_repetition)
-    quantile = float(stdtrit(n - 1, 0.5 + CONFIDENCE / 2)) if n > 1 else 0.0
     rounding = 0.5 * 10.0**-cell.decimals
+    if n < 2:
+        return float(stdtrit(cell.df, 0.5 + CONFIDENCE / 2)) * cell.sampling + rounding
+    quantile = float(stdtrit(n - 1, 0.5 + CONFIDENCE / 2))
     return quantile * cell.std * math.sqrt(1 / repetitions + 1 / max(n, 1)) + rounding
 
 

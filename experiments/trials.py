@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import base64
 import math
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mmc.experiments.config import Params
 from mmc.experiments.errors import TrialError
 from mmc.experiments.measures import MEASURES
-from mmc.experiments.metrics import score
-from mmc.experiments.plan import Unit
+from mmc.experiments.metrics import COUNTS, score
+from mmc.experiments.plan import Trial, Unit
 from mmc.experiments.splits import kfold
 from mmc.methods import CATALOGUE
 
 Values = dict[str, Any]
+_SHARED = 1 << 26  # entries of a kernel matrix: half a gigabyte
+_BLOCK = 4096  # rows of a large set that are centred at a time
 
 
 @dataclass(frozen=True)
@@ -33,24 +37,31 @@ class Record:
 def run_unit(unit: Unit) -> list[Record]:
     """Fit every trial of a unit; raise TrialError where a trial's input, not its mathematics, is at fault."""
     data = unit.source.load()
-    positive = data.y == (data.positive if data.positive is not None else np.unique(data.y)[-1])
-    y = np.where(positive, 1, -1)
-    X_train, X_test = scaled(unit.scale, data.X[unit.split.train], data.X[unit.split.test])
+    X_train, X_test = prepared(unit)
+    if unit.pair is None:
+        positive = data.y == (data.positive if data.positive is not None else np.unique(data.y)[-1])
+        y = np.where(positive, 1, -1)
+    else:  # 0 is any other class
+        y = np.where(data.y == unit.pair[0], 1, 0) - np.where(data.y == unit.pair[1], 1, 0)
     y_train, y_test = y[unit.split.train], y[unit.split.test]
+    if unit.pair is not None:
+        X_train, y_train = X_train[y_train != 0], y_train[y_train != 0]
     try:
         estimator = CATALOGUE[unit.method].load()(**unit.params)
         if unit.tune is None:
             grid = [trial.point for trial in unit.trials]
-            steps = estimator.fit_path(X_train, y_train, grid, X_test)
-            return [
+            steps = decided(estimator, X_train, y_train, grid, X_test)
+            records = [
                 Record(trial.key, *_measured(unit, step, X_train, y_train, *outcome(step, y_test)))
                 for trial, step in zip(unit.trials, steps, strict=True)
             ]
+            if unit.follows:
+                records[0].values["chosen"] = grid[0]
+            return records
         return [_tuned(unit, estimator, X_train, y_train, X_test, y_test)]
     except ValueError as error:
-        where = (
-            f"{unit.label} on {unit.source.label}, repetition {unit.split.repetition + 1}, fold {unit.split.fold + 1}"
-        )
+        where = f"{unit.label} on {unit.source.label}, " + (f"{' against '.join(unit.pair)}, " if unit.pair else "")
+        where += f"repetition {unit.split.repetition + 1}, fold {unit.split.fold + 1}"
         raise TrialError(f"{where}: {error}") from error
 
 
@@ -70,32 +81,47 @@ def _tuned(unit: Unit, estimator: Any, X: Any, y: Any, X_test: Any, y_test: Any)
                 for name in COUNTS:
                     total[name] = total.get(name, 0) + values.get(name, 0)
     scores = [math.inf if t["failed"] else score(unit.tune["metric"], t, unit.costs or {}) for t in totals]
+    kept = {"inner_scores": [None if math.isinf(s) else s for s in scores]}
     # The first of equals: grids are written from the most to the least cautious value.
     best = int(np.argmin(scores))
     if math.isinf(scores[best]):
-        return Record(
-            unit.trials[0].key, "infeasible", {"message": "no grid point could be fitted on every inner fold"}
-        )
+        return Record(unit.trials[0].key, "infeasible", {"message": NO_POINT, **kept})
     (step,) = estimator.fit_path(X, y, [grid[best]], X_test)
     status, values = _measured(unit, step, X, y, *outcome(step, y_test))
-    values |= {"chosen": grid[best], "inner_score": scores[best], "seconds": time.perf_counter() - start}
+    values |= {"chosen": grid[best], "inner_score": scores[best], "seconds": time.perf_counter() - start, **kept}
     return Record(unit.trials[0].key, status, values)
 
 
+NO_POINT = "no grid point could be fitted on every inner fold"
+
+
+def settled(unit: Unit, records: Mapping[str, Record]) -> Unit | Record:
+    """Return a unit that follows others with its grid point, or its record if they found none that can be fitted."""
+    assert unit.tune is not None
+    scores = np.array([records[key].values["inner_scores"] for key in unit.follows], dtype=float)
+    total = np.where(np.isnan(scores), math.inf, scores).sum(axis=0)
+    best = int(np.argmin(total))
+    key = unit.trials[0].key
+    if math.isinf(total[best]):
+        return Record(key, "infeasible", {"message": NO_POINT})
+    return replace(unit, tune=None, trials=(Trial(key, unit.tune["points"][best]),))
+
+
 def _measured(unit: Unit, step: Any, X: Any, y: Any, status: str, values: Values) -> tuple[str, Values]:
-    """Add what the config's measures say of a fitted model."""
+    """Add what the config's measures say of a fitted model, and the votes of a pair on all test points."""
     if step.estimator is not None:
+        if unit.pair is not None:
+            values["votes"] = pack(step.decision > 0)
         for name, options in (unit.measures or {}).items():
             values |= MEASURES[name](step.estimator, X, y, **options)
     return status, values
 
 
-COUNTS = ("n_pos", "n_neg", "wrong_pos", "wrong_neg")
 COUNTED = ("solved", "iteration-cap")
 
 
 def outcome(step: Any, y_test: NDArray[Any]) -> tuple[str, Values]:
-    """Return status and values of one step of a path."""
+    """Return status and values of one step of a path; y_test is 1, -1, or 0 for a point of neither class."""
     if step.error is not None:
         values: Values = {"seconds": step.seconds, "message": str(step.error)}
         for name in ("distance", "residual"):
@@ -104,17 +130,20 @@ def outcome(step: Any, y_test: NDArray[Any]) -> tuple[str, Values]:
         return step.error.status, values
     model = step.estimator
     said = step.decision > 0
-    positive = y_test > 0
+    positive, negative = y_test > 0, y_test < 0
     values = {
         "seconds": step.seconds,
+        "train_seconds": model.solution_.seconds,
         "n_pos": int(np.sum(positive)),
-        "n_neg": int(np.sum(~positive)),
+        "n_neg": int(np.sum(negative)),
         "wrong_pos": int(np.sum(~said[positive])),
-        "wrong_neg": int(np.sum(said[~positive])),
+        "wrong_neg": int(np.sum(said[negative])),
         "objective": model.solution_.objective,
         "gap": model.solution_.gap,
         "iterations": model.solution_.iterations,
     }
+    if hasattr(model, "support_"):
+        values["n_support"] = len(model.support_)
     if hasattr(model, "worst_case_error_"):
         values["bound_neg"], values["bound_pos"] = (float(100 * (1 - e)) for e in model.worst_case_error_)
         for side in ("pos", "neg"):
@@ -129,6 +158,57 @@ def _scalars(model: Any) -> Iterator[tuple[str, float]]:
     for name, value in vars(model).items():
         if name.endswith("_") and name != "n_features_in_" and isinstance(value, (int, float, np.number)):
             yield name.removesuffix("_"), float(value)
+
+
+def pack(said: NDArray[np.bool_]) -> str:
+    """Return one bit per test point as text, for a record."""
+    return base64.b64encode(np.packbits(said).tobytes()).decode("ascii")
+
+
+def decided(estimator: Any, X: Any, y: Any, grid: list[Params], X_test: Any) -> Iterator[Any]:
+    """Fit a path, with the decision values on all test points.
+
+    The kernel between test and training points is shared by the whole grid, but where that matrix would be large each
+    model computes its own, a block of test points at a time and from its support vectors only.
+    """
+    if len(X) * len(X_test) <= _SHARED:
+        yield from estimator.fit_path(X, y, grid, X_test)
+        return
+    rows = range(0, len(X_test), max(_SHARED // len(X), 1))
+    for step in estimator.fit_path(X, y, grid):
+        start = time.perf_counter()
+        decision = None
+        if step.estimator is not None:
+            decision = np.concatenate([step.estimator.decision_function(X_test[i : i + rows.step]) for i in rows])
+        yield replace(step, decision=decision, seconds=step.seconds + time.perf_counter() - start)
+
+
+def prepared(unit: Unit) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return both parts, scaled and projected by what the training part says. The last split's are kept: pairs share them."""
+    key = (unit.source, unit.split.digest(), unit.scale, unit.pca)
+    if key not in _prepared:
+        _prepared.clear()
+        X = unit.source.load().X
+        parts = scaled(unit.scale, X[unit.split.train], X[unit.split.test])
+        _prepared[key] = projected(unit.pca, *parts)
+    return _prepared[key]
+
+
+_prepared: dict[Any, tuple[NDArray[Any], NDArray[Any]]] = {}
+
+
+def projected(components: int | None, train: NDArray[Any], test: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return both parts in the training part's first principal components, each one's largest entry positive."""
+    if components is None:
+        return train, test
+    middle = train.mean(axis=0)
+    scatter = np.zeros((train.shape[1], train.shape[1]))
+    for start in range(0, len(train), _BLOCK):
+        block = train[start : start + _BLOCK] - middle
+        scatter += block.T @ block
+    axes = np.linalg.eigh(scatter)[1][:, ::-1][:, :components]
+    axes *= np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(components)])
+    return train @ axes - middle @ axes, test @ axes - middle @ axes
 
 
 def scaled(kind: str, train: NDArray[Any], test: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -52,6 +52,8 @@ def test_a_good_config_loads(tmp_path):
         ("rows: [eta_pos]", "rows: [eta_poss]", 9, "did you mean 'eta_pos'?"),
         ("  pima:", "  mine: {file: x.csv}", 3, "needs 'target'"),
         ("folds: 3", "folds: 3, redraw: true", 4, "not a generated set"),
+        ("error-rate}", "svm, tune: {grid: {C_pos: [1]}, first: {pimma: 5}}}", 6, "did you mean 'pima'?"),
+        ("error-rate}", "svm, tune: {grid: {C_pos: [1]}, first: 0}}", 6, "tune.first: input should be greater than"),
         ("title: a study", "title: a study\ntitle: again", 2, "given twice"),
         ("title: a study", "title: [a", 2, "not valid YAML"),
     ],

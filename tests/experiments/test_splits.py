@@ -1,5 +1,7 @@
 """Splits: stratified, complete, and decided by the seed alone."""
 
+import hashlib
+
 import numpy as np
 import pytest
 
@@ -52,5 +54,34 @@ def test_the_seed_and_the_repetition_decide(y):
 
 
 def test_too_few_rows_for_the_folds():
-    with pytest.raises(ConfigError, match="smaller class has 2 rows, too few for 3 folds"):
+    with pytest.raises(ConfigError, match="smallest class has 2 rows, too few for 3 folds"):
         make(KFold(folds=3), np.array([True, True, False, False, False]))
+
+
+@pytest.mark.parametrize(
+    ("protocol", "digest"),
+    [
+        (KFold(folds=3), "97243cc0bd103745"),
+        (Partitions(kind="partitions", train=0.9), "fc1b31a56276091f"),
+        (Partitions(kind="partitions", train=0.6, stratified=False), "b7a1a9b9013a9a6b"),
+        (Fixed(kind="fixed", train=60), "bc75560286e699c7"),
+    ],
+)
+def test_splits_of_two_classes_are_what_they_always_were(protocol, digest):
+    """Stored records are found by the digest of their split: another order of draws would lose them all."""
+    y = np.arange(101) * 7 % 101 < 30
+    joined = "".join(part.digest() for part in make(protocol, y, repetition=1))
+    assert hashlib.sha256(joined.encode()).hexdigest()[:16] == digest
+
+
+@pytest.mark.parametrize("folds", [2, 5])
+def test_many_classes_are_even_in_every_fold(folds):
+    y = np.random.default_rng(1).integers(0, 7, 300)
+    parts = make(KFold(folds=folds), y)
+    assert sorted(np.concatenate([part.test for part in parts])) == list(range(len(y)))
+    for value in range(7):
+        counts = [np.sum(y[part.test] == value) for part in parts]
+        assert max(counts) - min(counts) <= 1
+    (part,) = make(Partitions(kind="partitions", train=0.8), y)
+    for value in range(7):
+        assert np.sum(y[part.train] == value) == round(0.8 * np.sum(y == value))

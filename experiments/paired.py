@@ -1,0 +1,89 @@
+"""Two methods on the same test points: the interval of their difference over repetitions, or McNemar's exact test."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mmc.experiments.config import Partitions
+
+if TYPE_CHECKING:
+    from mmc.experiments.tables import Cell
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The mean difference of two methods over the same repetitions, and the half-width of its 95 % interval."""
+
+    dataset: str
+    metric: str
+    first: str
+    second: str
+    difference: float
+    half_width: float
+    repetitions: int
+
+
+@dataclass(frozen=True)
+class Discordance:
+    """Two methods on one test set: how many points only the first classifies rightly, and how many only the second.
+
+    ``p`` is the exact two-sided p-value of McNemar's test: were the methods equally good, each discordant point
+    would be as likely on either side.
+    """
+
+    dataset: str
+    first: str
+    second: str
+    only_first: int
+    only_second: int
+    points: int
+
+    @property
+    def p(self) -> float:
+        from scipy.special import bdtr
+
+        discordant = self.only_first + self.only_second
+        return min(1.0, 2 * float(bdtr(min(self.only_first, self.only_second), discordant, 0.5)))
+
+
+def overlap(split: Any) -> float:
+    """Return n_test / n_train: random partitions share most of their training points, so they are not independent."""
+    return (1 - split.train) / split.train if isinstance(split, Partitions) else 0.0
+
+
+def intervals(cells: Sequence[Cell], first: str, overlap: float) -> Iterator[Pair]:
+    """Compare one method with all others, with the corrected resampled t interval of Nadeau & Bengio (2003)."""
+    from scipy.special import stdtrit
+
+    for one, other in _couples(cells, first):
+        n = len(one.by_repetition)
+        if n < 2 or len(other.by_repetition) != n:
+            continue
+        differences = np.subtract(one.by_repetition, other.by_repetition)
+        spread = float(np.std(differences, ddof=1)) * math.sqrt(1 / n + overlap)
+        width = float(stdtrit(n - 1, 0.975)) * spread
+        names = str(one.keys["dataset"]), one.metric, first, str(other.keys["method"])
+        yield Pair(*names, float(np.mean(differences)), width, n)
+
+
+def discordances(cells: Sequence[Cell], first: str) -> Iterator[Discordance]:
+    """Compare one method with all others, point by point, where each point was tested once."""
+    for one, other in _couples(cells, first):
+        if one.right is None or other.right is None:
+            continue
+        only = int(np.sum(one.right & ~other.right)), int(np.sum(other.right & ~one.right))
+        yield Discordance(str(one.keys["dataset"]), first, str(other.keys["method"]), *only, len(one.right))
+
+
+def _couples(cells: Sequence[Cell], first: str) -> Iterator[tuple[Cell, Cell]]:
+    """Yield the cells of one method with those of every other one on the same data set."""
+    for one in cells:
+        for other in cells:
+            same = (one.keys["dataset"], one.metric) == (other.keys["dataset"], other.metric)
+            if same and one.keys["method"] == first != other.keys["method"]:
+                yield one, other
