@@ -282,6 +282,9 @@ def _data(label: str, spec: DataSpec | None) -> str:
     details = [str(spec.name)] if spec.name not in (None, label) else []
     details += [f"file {spec.file}"] if spec.file else []
     details += [_pairs(spec.options)] if spec.options else []
+    if spec.knowledge is not None:
+        stated = f"{len(spec.knowledge)} stated"
+        details.append(f"knowledge sets: {f'file {spec.knowledge}' if isinstance(spec.knowledge, str) else stated}")
     return f"{label} ({', '.join(details)})" if details else label
 
 

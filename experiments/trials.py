@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mmc.datasets import DataSet
+from mmc.experiments.areas import wrong_area
 from mmc.experiments.errors import TrialError
+from mmc.experiments.knowledge import given, rescaled
 from mmc.experiments.measures import MEASURES
 from mmc.experiments.metrics import score
 from mmc.experiments.plan import Unit
@@ -37,16 +41,20 @@ def run_unit(unit: Unit) -> list[Record]:
     y = np.where(positive, 1, -1)
     X_train, X_test = scaled(unit.scale, data.X[unit.split.train], data.X[unit.split.test])
     y_train, y_test = y[unit.split.train], y[unit.split.test]
+    shapes = shapes_of(data, unit)
     try:
         estimator = CATALOGUE[unit.method].load()(**unit.params)
         if unit.tune is None:
             grid = [trial.point for trial in unit.trials]
-            steps = estimator.fit_path(X_train, y_train, grid, X_test)
+            steps = estimator.fit_path(X_train, y_train, grid, X_test, **given(type(estimator), shapes))
+            area = (
+                None if data.n_points else partial(wrong_area, X=X_test, y=y_test, shapes=shapes, seed=unit.area_seed)
+            )
             return [
-                Record(trial.key, *_measured(unit, step, X_train, y_train, *outcome(step, y_test)))
+                Record(trial.key, *_measured(unit, step, X_train, y_train, *outcome(step, y_test, area)))
                 for trial, step in zip(unit.trials, steps, strict=True)
             ]
-        return [_tuned(unit, estimator, X_train, y_train, X_test, y_test)]
+        return [_tuned(unit, estimator, X_train, y_train, X_test, y_test, shapes)]
     except ValueError as error:
         where = (
             f"{unit.label} on {unit.source.label}, repetition {unit.split.repetition + 1}, fold {unit.split.fold + 1}"
@@ -54,17 +62,22 @@ def run_unit(unit: Unit) -> list[Record]:
         raise TrialError(f"{where}: {error}") from error
 
 
-def _tuned(unit: Unit, estimator: Any, X: Any, y: Any, X_test: Any, y_test: Any) -> Record:
-    """Search the grid by cross-validation inside the training part, refit the best point, and test it outside."""
+def _tuned(unit: Unit, estimator: Any, X: Any, y: Any, X_test: Any, y_test: Any, shapes: Any) -> Record:
+    """Search the grid by cross-validation inside the training part, refit the best point, and test it outside.
+
+    Knowledge sets, the last rows, are in every inner training part.
+    """
     start = time.perf_counter()
     assert unit.tune is not None
     grid = unit.tune["points"]
     totals = [Values() for _ in grid]
+    points = len(y) - len(unit.source.load().shapes)
     for repetition in range(unit.tune["repetitions"]):
         rng = np.random.default_rng([unit.tune_seed, repetition])
-        for test in kfold(y > 0, unit.tune["folds"], rng):
+        for test in kfold(y[:points] > 0, unit.tune["folds"], rng):
             train = np.setdiff1d(np.arange(len(y)), test, assume_unique=True)
-            for total, step in zip(totals, estimator.fit_path(X[train], y[train], grid, X[test]), strict=True):
+            sets = given(type(estimator), shapes and [shapes[i] for i in train])
+            for total, step in zip(totals, estimator.fit_path(X[train], y[train], grid, X[test], **sets), strict=True):
                 status, values = outcome(step, y[test])
                 total["failed"] = total.get("failed", 0) + (status not in COUNTED)
                 for name in COUNTS:
@@ -76,7 +89,7 @@ def _tuned(unit: Unit, estimator: Any, X: Any, y: Any, X_test: Any, y_test: Any)
         return Record(
             unit.trials[0].key, "infeasible", {"message": "no grid point could be fitted on every inner fold"}
         )
-    (step,) = estimator.fit_path(X, y, [grid[best]], X_test)
+    (step,) = estimator.fit_path(X, y, [grid[best]], X_test, **given(type(estimator), shapes))
     status, values = _measured(unit, step, X, y, *outcome(step, y_test))
     values |= {"chosen": grid[best], "inner_score": scores[best], "seconds": time.perf_counter() - start}
     return Record(unit.trials[0].key, status, values)
@@ -94,8 +107,8 @@ COUNTS = ("n_pos", "n_neg", "wrong_pos", "wrong_neg")
 COUNTED = ("solved", "iteration-cap")
 
 
-def outcome(step: Any, y_test: NDArray[Any]) -> tuple[str, Values]:
-    """Return status and values of one step of a path."""
+def outcome(step: Any, y_test: NDArray[Any], area: Callable[[Any], Values] | None = None) -> tuple[str, Values]:
+    """Return status and values of one step of a path; ``area`` counts the errors of a model without test points."""
     if step.error is not None:
         values: Values = {"seconds": step.seconds, "message": str(step.error)}
         for name in ("distance", "residual"):
@@ -103,14 +116,9 @@ def outcome(step: Any, y_test: NDArray[Any]) -> tuple[str, Values]:
                 values[name] = float(getattr(step.error, name))
         return step.error.status, values
     model = step.estimator
-    said = step.decision > 0
-    positive = y_test > 0
     values = {
         "seconds": step.seconds,
-        "n_pos": int(np.sum(positive)),
-        "n_neg": int(np.sum(~positive)),
-        "wrong_pos": int(np.sum(~said[positive])),
-        "wrong_neg": int(np.sum(said[~positive])),
+        **(_counts(step.decision > 0, y_test > 0) if area is None else area(model)),
         "objective": model.solution_.objective,
         "gap": model.solution_.gap,
         "iterations": model.solution_.iterations,
@@ -124,6 +132,15 @@ def outcome(step: Any, y_test: NDArray[Any]) -> tuple[str, Values]:
     return model.solution_.status, values
 
 
+def _counts(said: NDArray[Any], positive: NDArray[Any]) -> Values:
+    return {
+        "n_pos": int(np.sum(positive)),
+        "n_neg": int(np.sum(~positive)),
+        "wrong_pos": int(np.sum(~said[positive])),
+        "wrong_neg": int(np.sum(said[~positive])),
+    }
+
+
 def _scalars(model: Any) -> Iterator[tuple[str, float]]:
     """The fitted attributes that are single numbers: a method's own facts, such as its margin ratio."""
     for name, value in vars(model).items():
@@ -135,11 +152,27 @@ def scaled(kind: str, train: NDArray[Any], test: NDArray[Any]) -> tuple[NDArray[
     """Scale both parts with what the training part alone says; a constant feature stays where it is."""
     if kind == "none":
         return train, test
+    shift, width = _scaling(kind, train)
+    return (train - shift) / width, (test - shift) / width
+
+
+def shapes_of(data: DataSet, unit: Unit) -> list[Any] | None:
+    """Return the shapes of the training rows, scaled as the rows are (0 for a point), or None without knowledge sets."""
+    if not data.shapes:
+        return None
+    _, width = _scaling(unit.scale, data.X[unit.split.train])
+    shapes = [*np.zeros(data.n_points), *data.shapes]
+    return [rescaled(shapes[i], width) for i in unit.split.train]
+
+
+def _scaling(kind: str, train: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return what is subtracted from every feature, and what it is then divided by."""
+    if kind == "none":
+        return np.zeros(train.shape[1]), np.ones(train.shape[1])
     if kind == "standard":
         shift, width = train.mean(axis=0), train.std(axis=0)
     else:
         shift = train.min(axis=0)
         width = train.max(axis=0) - shift
     constant = width <= 10 * np.finfo(float).eps * np.abs(train).max(axis=0)
-    width = np.where(constant, 1.0, width)
-    return (train - shift) / width, (test - shift) / width
+    return shift, np.where(constant, 1.0, width)
