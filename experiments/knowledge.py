@@ -8,8 +8,9 @@ A data set that consists of sets alone is tested by their area (``areas``).
 
 from __future__ import annotations
 
+import csv
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,8 @@ def join(points: datasets.DataSet | None, label: str, spec: DataSpec, folder: Pa
         raise SetError(
             ("knowledge",), f"{label}: the sets have {centers.shape[1]} coordinates, the points {points.X.shape[1]}"
         )
+    if isinstance(spec.knowledge, str):
+        _check_order(_header(folder / spec.knowledge), points.feature_names)
     for index, name in enumerate(labels.tolist()):
         if name not in points.classes:
             place: KeyPath = ("knowledge",) if isinstance(spec.knowledge, str) else ("knowledge", index, "label")
@@ -111,7 +114,8 @@ def _shape(index: int, entry: SetSpec, d: int) -> Any:
     try:
         knowledge_sets(np.array([entry.center]), np.ones(1), [shape])
     except ValueError as error:
-        raise SetError(("knowledge", index, key), f"{name}: {str(error).replace('shapes[0]', key)}") from None
+        text = str(error).removeprefix("shapes[0]: ").replace("shapes[0]", key)
+        raise SetError(("knowledge", index, key), f"{name}: {text}") from None
     return shape if entry.matrix is None else np.array(shape)
 
 
@@ -126,3 +130,18 @@ def _from_file(file: str, folder: Path) -> tuple[NDArray[Any], NDArray[Any], lis
     except ValueError as error:
         raise SetError(("knowledge",), str(error)) from None
     return X, np.array([str(label) for label in y]), shapes
+
+
+def _header(path: Path) -> list[str]:
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        return [name.strip() for name in next(csv.reader(file))]
+
+
+def _check_order(header: Sequence[str], features: Sequence[str]) -> None:
+    """Raise SetError where the columns of a file are the features of the points in another order."""
+    columns = [name for name in header if name in features]
+    if columns != list(features) and sorted(columns) == sorted(features):
+        raise SetError(
+            ("knowledge",),
+            f"the columns {', '.join(columns)} are in another order than the features of the points, {', '.join(features)}",
+        )

@@ -76,7 +76,7 @@ def keys(path):
 @pytest.mark.parametrize(
     ("old", "new", "line", "words"),
     [
-        ("radius: 1", "radius: -1", 6, "knowledge set 1: radius: the radius -1 is negative"),
+        ("radius: 1", "radius: -1", 6, "knowledge set 1: the radius -1 is negative"),
         ("radius: 1", "radius: .inf", 6, "not finite"),
         ("radius: 1", "radius: big", 6, "knowledge.0.radius"),
         ("radius: 1", "raduis: 1", 6, "unknown key 'raduis': did you mean 'radius'?"),
@@ -130,6 +130,7 @@ def test_a_bad_file_is_refused_with_both_places(tmp_path, both):
         ("0.5", "-0.5", f"{sets}, line 2, column 'radius': the radius -0.5 is negative"),
         ("0.3,0.1,2", "0.3,9,2", f"{sets}, line 3, columns 's_1_1' to 's_2_2': .*not positive semi-definite"),
         ("b,5", "c,5", "knowledge set 2 has the unknown label 'c'; valid: a, b"),
+        (",u,v,", ",v,u,", "the columns v, u are in another order than the features of the points, u, v"),
         (",v,", ",s_3_3,", "outside a Σ of 1 coordinates"),
     ):
         sets.write_text(good.replace(old, new, 1))
