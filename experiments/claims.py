@@ -114,13 +114,14 @@ def smem(outcome: Outcome) -> Iterator[Claim]:
             _verdict(least),
         )
         pairs = _paired(outcome, dataset, "SMEM", "SMEM, shared slack", needs="exact_gap")
-        own, shared = ([values["exact_gap"] for values in of] for of in zip(*pairs, strict=True))
-        yield Claim(
-            f"{dataset}: the algorithm of Table 1 solves (6) (section 3)",
-            f"relative distance of its value from the optimum: {_span(own)}, at most {max(own):.2f}; with one slack "
-            f"shared by the points of a set and a small ε at most {max(shared):.1g}",
-            _verdict([gap <= _SOLVED for gap in own]),
-        )
+        if pairs:
+            own, shared = ([values["exact_gap"] for values in of] for of in zip(*pairs, strict=True))
+            yield Claim(
+                f"{dataset}: the algorithm of Table 1 solves (6) (section 3)",
+                f"relative distance of its value from the optimum: {_span(own)}, at most {max(own):.2f}; with one slack "
+                f"shared by the points of a set and a small ε at most {max(shared):.1g}",
+                _verdict([gap <= _SOLVED for gap in own]),
+            )
         hard = _paired(outcome, dataset, "HMEM", "SMEM", "TSVC", needs="n_pos")
         if not hard:
             continue

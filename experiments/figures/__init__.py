@@ -31,20 +31,21 @@ class Drawing:
     options: Mapping[str, Any]
 
 
-def refitted(drawing: Drawing, unit: Unit) -> tuple[Any, Any, Any]:
-    """Fit a unit's first point anew as its record says: with the parameters that were chosen, where they were tuned.
-
-    Return the model and what it was fitted on, labels ±1.
-    """
+def training_part(unit: Unit) -> tuple[Any, Any]:
+    """Return what a unit is fitted on, scaled, labels ±1."""
     data = unit.source.load()
     X, _ = scaled(unit.scale, data.X[unit.split.train], data.X[unit.split.test])
     positive = data.positive if data.positive is not None else np.unique(data.y)[-1]
-    y = np.where(data.y == positive, 1, -1)[unit.split.train]
+    return X, np.where(data.y == positive, 1, -1)[unit.split.train]
+
+
+def refitted(drawing: Drawing, unit: Unit) -> Any:
+    """Fit a unit's first point anew as its record says: with the parameters that were chosen, where they were tuned."""
     record = drawing.records.get(unit.trials[0].key)
     chosen = record.values.get("chosen", {}) if record else {}
     method = CATALOGUE[unit.method].load()
     model = method(**{**unit.params, **unit.trials[0].point, **chosen})
-    return model.fit(X, y, **given(method, shapes_of(data, unit))), X, y
+    return model.fit(*training_part(unit), **given(method, shapes_of(unit.source.load(), unit)))
 
 
 def draw_all(

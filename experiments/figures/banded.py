@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mmc.experiments.errors import ConfigError
-from mmc.experiments.figures import Drawing, refitted
+from mmc.experiments.figures import Drawing, refitted, training_part
 
 _CLASSES = ((1, "class +1", "tab:red"), (-1, "class −1", "tab:blue"))
 _MULTIPLIERS = {"α": "darkorange", "θ": "darkturquoise"}
@@ -74,7 +74,7 @@ def _fits(drawing: Drawing) -> list[_Fit]:
         unit = units[label]
         if unit.source.load().X.shape[1] != 2:
             raise ConfigError(f"{drawing.config.file}: a figure of kind 'banded' needs two features, unlike {dataset}")
-        fits.append(_Fit(label, *refitted(drawing, unit)))
+        fits.append(_Fit(label, refitted(drawing, unit), *training_part(unit)))
     return fits
 
 

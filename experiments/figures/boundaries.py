@@ -59,4 +59,4 @@ def _fitted(drawing: Drawing, unit: Unit, label: str) -> Any:
     mine = next(
         u for u in drawing.units if (u.source, u.label, u.split.digest()) == (unit.source, label, unit.split.digest())
     )
-    return refitted(drawing, mine)[0]
+    return refitted(drawing, mine)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mmc.experiments.errors import ConfigError
-from mmc.experiments.figures import Drawing, refitted
+from mmc.experiments.figures import Drawing, refitted, training_part
 from mmc.experiments.metrics import metric
 from mmc.experiments.plan import Unit
 from mmc.experiments.trials import shapes_of
@@ -92,17 +92,11 @@ def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
 def _figure(drawing: Drawing, units: Sequence[Unit]) -> Any:
     import matplotlib.pyplot as plt
 
-    fits = []
-    for unit in units:
-        try:
-            model, X, y = refitted(drawing, unit)
-        except FitError as error:
-            fits.append(_Fit(unit.label, f"{unit.label}: {error.status}", None))
-        else:
-            data = unit.source.load()
-            names = dict(zip(y.tolist(), data.y[unit.split.train].tolist(), strict=True))
-            sets = _Sets(X, y, shapes_of(data, unit) or [], names)
-            fits.append(_Fit(unit.label, f"{unit.label}: {_error(drawing, unit)}", model))
+    data = units[0].source.load()
+    X, y = training_part(units[0])
+    names = dict(zip(y.tolist(), data.y[units[0].split.train].tolist(), strict=True))
+    sets = _Sets(X, y, shapes_of(data, units[0]) or [], names)
+    fits = [_fit(drawing, unit) for unit in units]
     rows = -(-(len(fits) + 1) // _COLUMNS)
     edges = np.vstack([edge for _, edge in sets.edges()])
     low, high = edges.min(axis=0), edges.max(axis=0)
@@ -143,6 +137,13 @@ def _figure(drawing: Drawing, units: Sequence[Unit]) -> Any:
     handles |= lines
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=5, fontsize="small")
     return figure
+
+
+def _fit(drawing: Drawing, unit: Unit) -> _Fit:
+    try:
+        return _Fit(unit.label, f"{unit.label}: {_error(drawing, unit)}", refitted(drawing, unit))
+    except FitError as error:
+        return _Fit(unit.label, f"{unit.label}: {error.status}", None)
 
 
 def _draw_sets(axes: Any, sets: _Sets) -> dict[str, Any]:
@@ -187,4 +188,4 @@ def _draw_fit(axes: Any, sets: _Sets, model: Any, plane: tuple[Any, Any, Any]) -
 
 def _error(drawing: Drawing, unit: Unit) -> str:
     values = drawing.records[unit.trials[0].key].values
-    return f"{metric('error', values, {}):.2f} % wrong"
+    return f"{metric('error', values, {}):.2f} % wrong" if "n_pos" in values else "no answer"

@@ -77,6 +77,7 @@ methods:
   SVM: {method: svm, kernel: poly, gamma: 1, degree: 2}
 figures:
   sets: {kind: knowledge}
+  alone: {kind: knowledge, methods: [HMEM]}
 """
 
 
@@ -93,6 +94,7 @@ def test_knowledge_sets_are_drawn_with_every_method(tmp_path):
     titles = {name: [axes.get_title() for axes in figure.axes if axes.get_title()] for name, figure in found.items()}
     assert titles["sets_apart"][:3] == ["all boundaries", "SC-SVM: 0.00 % wrong", "HMEM: 0.00 % wrong"]
     assert titles["sets_mixed"][2] == "HMEM: infeasible"
+    assert titles["alone_mixed"] == ["all boundaries", "HMEM: infeasible"]
     names = [text.get_text() for text in found["sets_apart"].legends[0].get_texts()]
     assert {"set: a", "set: b", "training point: a", "wrong side", "SC-SVM", "HMEM", "SVM"} <= set(names)
     for figure in found.values():
