@@ -36,6 +36,9 @@ class DataSet:
     ``positive`` is the label of the biased class unless an experiment names another one, None where no class is
     special. Rows before ``n_train`` are the original's training part, where it has one. ``dropped`` counts the rows
     with missing cells that were left out. The arrays cannot be written: the content hash has to stay true.
+
+    ``shapes`` makes knowledge sets of the last rows, labelled regions instead of points: the row is the centre, the shape
+    a radius or the matrix Σ of an ellipsoid.
     """
 
     name: str
@@ -45,6 +48,7 @@ class DataSet:
     positive: str | None = None
     n_train: int | None = None
     dropped: int = 0
+    shapes: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         for field in ("X", "y"):
@@ -57,12 +61,19 @@ class DataSet:
         """How many rows each label has, in the order of the labels."""
         return dict(sorted(Counter(self.y.tolist()).items()))
 
+    @property
+    def n_points(self) -> int:
+        """How many rows are points: those before the knowledge sets."""
+        return len(self.y) - len(self.shapes)
+
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 of shape, values and labels: the same wherever the bytes came from and on every platform."""
+        """SHA-256 of shape, values, labels and knowledge sets: the same wherever the bytes came from and on every platform."""
         digest = sha256(json.dumps(self.X.shape).encode())
         for start in range(0, len(self.X), _ROWS_AT_ONCE):
             block = self.X[start : start + _ROWS_AT_ONCE] + 0.0  # -0.0 is 0.0: sparse formats cannot tell them apart
             digest.update(block.astype("<f8").tobytes())
         digest.update(json.dumps(self.y.tolist()).encode())
+        if self.shapes:
+            digest.update(json.dumps(self.shapes, default=lambda matrix: matrix.tolist()).encode())
         return digest.hexdigest()

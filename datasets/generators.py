@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mmc.datasets.dataset import DataSet
+from mmc.datasets.dataset import DataError, DataSet
 
 Array = NDArray[np.float64]
+_TRIES = 10_000
 
 
 def ring_norm(seed: int, *, n_features: int, n_pos: int, n_neg: int) -> DataSet:
@@ -101,6 +103,36 @@ def noisy_normals(
         stray = _stream(seed, stream + 2).standard_normal((noisy, 2)) * np.asarray(spread) / 3 + target
         blocks.append((label, np.concatenate([clean, stray])))
     return _dataset("noisy_normals", blocks)
+
+
+def random_circles(
+    seed: int, *, n_small: int, separable: int, radii: Sequence[float], arc: float, gap: float
+) -> DataSet:
+    """The setting of Pothin & Richard's Figure 2, whose circles are not given: the biggest one against the others.
+
+    The biggest has radius 1 and lies at the origin. The others have uniform radii and lie around an arc of it (degrees), at
+    uniform distances up to ``gap`` from its edge; no two circles overlap. Of such draws the first is taken that a line
+    separates, or the first that none does.
+    """
+    rng = _stream(seed, 0)
+    turns = np.linspace(0, 2 * np.pi, 3600, endpoint=False)
+    directions = np.column_stack([np.cos(turns), np.sin(turns)])
+    for _ in range(_TRIES):
+        r = rng.uniform(radii[0], radii[1], n_small).round(12)
+        angle = np.radians(arc) * (rng.uniform(size=n_small) - 0.5)
+        far = 1 + r + gap * rng.uniform(size=n_small)
+        X = np.column_stack([far * np.cos(angle), far * np.sin(angle)]).round(12)
+        apart = np.linalg.norm(X[:, None] - X, axis=2) - r - r[:, None]
+        if (apart[~np.eye(n_small, dtype=bool)] < 0).any():
+            continue
+        room = float((directions @ X.T - r).min(axis=1).max()) - 1  # beyond the biggest circle, in the best direction
+        if (room > 0) == bool(separable):
+            data = _dataset("random_circles", [("biggest", np.zeros((1, 2))), ("other", X)])
+            return replace(data, positive="biggest", shapes=(1.0, *r.tolist()))
+    raise DataError(
+        f"data set 'random_circles': {_TRIES} draws, and in none of them {n_small} circles fit as asked; "
+        "take fewer or smaller ones, or a larger arc"
+    )
 
 
 def _stream(seed: int, number: int) -> np.random.Generator:

@@ -435,5 +435,26 @@ REGISTRY: dict[str, Entry] = {
                 "reach": Option(0.38, "how far the stray rows stray, as a share of the distance"),
             },
         ),
+        Entry(
+            name="random_circles",
+            description="knowledge sets without points: a circle of radius 1 against smaller ones around an arc of it",
+            source="generated; the setting of Pothin & Richard's Figure 2",
+            licence=_OWN,
+            citation="Pothin & Richard, Incorporating Prior Information into Support Vector Machines in the Form of "
+            "Ellipsoidal Knowledge Sets, Figure 2",
+            rows=4,
+            features=2,
+            classes={"biggest": 1, "other": 3},
+            content_hash="f35f544a02b5a9157bc1efecfef8012371dff0832652b86aadfcd9443706a65d",
+            kind="generated",
+            positive="biggest",
+            options={
+                "n_small": Option(3, "number of smaller circles"),
+                "separable": Option(0, "1: a line separates the classes; 0: none does", signed=True),
+                "radii": Option((0.2, 0.8), "least and largest radius of a smaller circle"),
+                "arc": Option(120.0, "arc of the biggest circle that the others lie around, in degrees"),
+                "gap": Option(0.5, "largest distance of a smaller circle from the biggest one"),
+            },
+        ),
     )
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, field_validator
 
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.yaml_lines import line_of, read
@@ -24,12 +24,30 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class SetSpec(Model):
+    """A knowledge set: a sphere with a ``radius`` or an ellipsoid with a ``matrix`` Σ around ``center``; else a point."""
+
+    label: str | int | float | bool
+    center: list[float] = Field(min_length=1)
+    radius: float | None = None
+    matrix: list[list[float]] | None = None
+
+
+# A tag in brackets is a word of pydantic's in an error's path, as list[...] is.
+_SetsOrFile = Annotated[
+    Annotated[str, Tag("[file]")] | Annotated[list[SetSpec], Field(min_length=1), Tag("[sets]")],
+    Discriminator(lambda given: "[file]" if isinstance(given, str) else "[sets]"),
+]
+
+
 class DataSpec(Model):
     """A data set: one of the registry (``name``; default: its label here), or a file of the user's own.
 
     ``part: train`` takes only the rows that the set declares as its training part; ``subsample`` so many of all rows,
     drawn with the config's seed, in which every class (and either part) keeps its share. ``pca`` replaces the scaled
     features by so many principal components, those of each split's training part.
+    ``knowledge`` adds knowledge sets: a list of them, or a CSV file beside the config (its format: ``mmc.methods.shapes``).
+    Without ``name`` and ``file`` the data set consists of them alone.
     """
 
     name: str | None = None
@@ -43,6 +61,11 @@ class DataSpec(Model):
     part: Literal["train"] | None = None
     subsample: Annotated[int, Field(ge=2)] | None = None
     pca: Annotated[int, Field(ge=1)] | None = None
+    knowledge: _SetsOrFile | None = None
+
+    @property
+    def sets_alone(self) -> bool:
+        return self.knowledge is not None and self.name is None and self.file is None
 
 
 class KFold(Model):
@@ -65,7 +88,10 @@ class Partitions(Model):
 
 
 class Fixed(Model):
-    """The original's own training and test part: the first ``train`` rows, or what the data set declares."""
+    """The original's own training and test part: the first ``train`` rows, or what the data set declares.
+
+    Knowledge sets alone are all trained on, and tested by their area.
+    """
 
     kind: Literal["fixed"]
     train: int | None = Field(None, ge=2)
@@ -231,7 +257,7 @@ class Experiment(Model):
     @classmethod
     def _defaults(cls, datasets: Mapping[str, DataSpec | None]) -> dict[str, DataSpec]:
         return {
-            label: (spec or DataSpec()).model_copy(update={} if spec and (spec.name or spec.file) else {"name": label})
+            label: spec if spec and (spec.name or spec.file or spec.sets_alone) else _named(spec, label)
             for label, spec in datasets.items()
         }
 
@@ -249,6 +275,10 @@ class Experiment(Model):
         """Return the grid points of a method: its own, or the experiment's. A tuned method has one: its best."""
         spec = self.methods[label]
         return [{}] if spec.tune else points(spec.grid if spec.grid is not None else self.grid)
+
+
+def _named(spec: DataSpec | None, label: str) -> DataSpec:
+    return (spec or DataSpec()).model_copy(update={"name": label})
 
 
 class Config(BaseModel):
@@ -293,7 +323,7 @@ def load(name: str | Path) -> Config:
     except ValidationError as error:
         problems = [explain(detail) for detail in error.errors()]
     else:
-        problems = list(semantic(experiment))
+        problems = list(semantic(experiment, path.parent))
         if not problems:
             return Config(name=path.stem, file=path, experiment=experiment)
     placed = sorted({(line_of(where, lines), text) for where, text in problems})

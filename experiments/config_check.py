@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
@@ -22,6 +23,7 @@ FIGURES = {
     "tradeoff": "worst-case accuracy of one class over the other, and what was reached on test data",
     "ellipsoids": "two-dimensional classes as ellipsoids, their closest points, the hyperplanes",
     "pairs": "margin ratio and test accuracy of every pair of classes, and the line through them",
+    "knowledge": "two-dimensional knowledge sets, what each method trains on, its boundary, and the area it gets wrong",
     "banded": "support vectors, decision values and sensitivity of a banded SVM beside those of an SVM",
 }
 
@@ -29,13 +31,20 @@ FIGURES = {
 _OF_THE_TABLE = ("plane", "curves")  # kinds that need nothing but the table
 
 
-def semantic(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
-    """What the types cannot say: words that must be known elsewhere."""
+def semantic(experiment: Experiment, folder: Path) -> Iterator[tuple[KeyPath, str]]:
+    """What the types cannot say: words that must be known elsewhere, and files beside the config."""
     from mmc.datasets import REGISTRY
+    from mmc.experiments.knowledge import problems
 
     for label, data in experiment.datasets.items():
         assert data is not None
         where: KeyPath = ("datasets", label)
+        yield from (((*where, *place), text) for place, text in problems(data, folder))
+        if data.sets_alone:
+            if label in REGISTRY:
+                hint = f"say name: {label} to add knowledge sets to it, or give sets without points another label"
+                yield where, f"{label} is a registered data set: {hint}"
+            continue
         if data.file is None and data.name not in REGISTRY:
             yield where, f"unknown data set {data.name!r}: {nearest(str(data.name), REGISTRY)}"
         suffix = (data.format or str(data.file).removesuffix(".gz")).rpartition(".")[2]
@@ -195,9 +204,18 @@ def _place(loc: tuple[Any, ...]) -> tuple[KeyPath, list[str]]:
         where.append(part)
         if named:
             model = next(iter(named)).model_fields[part].annotation
+        elif isinstance(part, int):
+            model = _item(model)
         elif get_args(model):
             model = get_args(model)[-1] if get_origin(model) is dict else model
     return tuple(where), fields
+
+
+def _item(annotation: Any) -> Any:
+    """Return the type of the items of the list that an annotation allows."""
+    if get_origin(annotation) is list:
+        return get_args(annotation)[0]
+    return next((item for arg in get_args(annotation) if (item := _item(arg)) is not None), None)
 
 
 def _models(annotation: Any) -> list[type[BaseModel]]:

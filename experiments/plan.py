@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from mmc import datasets
 from mmc.datasets import finding
-from mmc.experiments import measures
+from mmc.experiments import areas, knowledge, measures
 from mmc.experiments.config import Config, DataSpec, Fixed, Params, points
 from mmc.experiments.errors import ConfigError, DataAbsent
 from mmc.experiments.sources import fingerprint, source_of
 from mmc.experiments.splits import Split, seed_of, splits
+from mmc.experiments.yaml_lines import line_of, read
 from mmc.methods import CATALOGUE
 
 
@@ -47,14 +48,22 @@ class Source:
 @lru_cache(maxsize=4)
 def _load(source: Source) -> datasets.DataSet:
     spec = source.spec
-    data = _read(source, spec)
-    if spec.part == "train":
+    data = None if spec.sets_alone else _points(source, spec)
+    if data is not None and spec.part == "train":
         if data.n_train is None:
             raise ConfigError(f"data set {source.label!r} declares no training part: leave out 'part: train'")
         data = _rows(data, np.arange(data.n_train), None)
-    if spec.subsample is not None:
+    if data is not None and spec.subsample is not None:
         data = _subsample(source, data, spec.subsample)
-    return data
+    if spec.knowledge is not None:
+        data = knowledge.join(data, source.label, spec, Path(source.folder))
+    assert data is not None
+    if spec.positive is None or spec.file is not None:
+        return data
+    positive = knowledge.written(spec.positive)
+    if positive not in data.y:
+        raise ConfigError(f"data set {source.label!r} has no label {positive!r}: it has {', '.join(np.unique(data.y))}")
+    return replace(data, positive=positive)
 
 
 def _subsample(source: Source, data: datasets.DataSet, count: int) -> datasets.DataSet:
@@ -84,31 +93,26 @@ def _rows(data: datasets.DataSet, rows: NDArray[np.intp], n_train: int | None) -
     return replace(data, X=data.X[rows], y=data.y[rows], n_train=n_train)
 
 
-def _read(source: Source, spec: DataSpec) -> datasets.DataSet:
+def _points(source: Source, spec: DataSpec) -> datasets.DataSet:
+    """Return the points of a data set: all of it but its knowledge sets."""
     try:
         if spec.file is not None:
             path = Path(spec.file)
             return datasets.load_file(
                 path if path.is_absolute() else Path(source.folder) / path,
                 target=spec.target or "",
-                positive=None if spec.positive is None else _label(spec.positive),
+                positive=None if spec.positive is None else knowledge.written(spec.positive),
                 format=spec.format,
                 missing=spec.missing,
                 features=spec.features,
             )
         options = dict(spec.options) | ({} if source.seed is None else {"seed": source.seed})
         directory = None if source.data_dir is None else Path(source.data_dir)
-        data = datasets.load(str(spec.name), missing=spec.missing, data_dir=directory, **options)
+        return datasets.load(str(spec.name), missing=spec.missing, data_dir=directory, **options)
     except datasets.DataError as error:
         kind = DataAbsent if spec.file is None and _not_here(spec, source.data_dir) else ConfigError
         named = f"data set {source.label!r}"
         raise kind(str(error) if str(error).startswith(named) else f"{named}: {error}") from None
-    if spec.positive is None:
-        return data
-    positive = _label(spec.positive)
-    if positive not in data.y:
-        raise ConfigError(f"data set {source.label!r} has no label {positive!r}: it has {', '.join(np.unique(data.y))}")
-    return replace(data, positive=positive)
 
 
 def absent(config: Config, data_dir: str | None) -> list[str]:
@@ -128,10 +132,6 @@ def need_no_download(config: Config, data_dir: str | None) -> None:
 
 def _not_here(spec: DataSpec, data_dir: str | None) -> bool:
     return bool(finding.absent(datasets.REGISTRY[str(spec.name)], None if data_dir is None else Path(data_dir)))
-
-
-def _label(value: Any) -> str:
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 @dataclass(frozen=True)
@@ -164,6 +164,7 @@ class Unit:
     follows: tuple[str, ...] = ()
     pca: int | None = None
     pair: tuple[str, str] | None = None
+    area_seed: int = 0
 
 
 def key_of(parts: Any) -> str:
@@ -176,8 +177,9 @@ def sources(config: Config, data_dir: str | None) -> Iterator[tuple[int, Source]
     experiment = config.experiment
     for label, spec in experiment.datasets.items():
         assert spec is not None
-        generated = spec.file is None and datasets.REGISTRY[str(spec.name)].kind == "generated"
-        for repetition in range(experiment.split.repetitions):
+        generated = spec.name in datasets.REGISTRY and datasets.REGISTRY[str(spec.name)].kind == "generated"
+        # Stated sets are what they are: neither a split nor a draw could differ from one repetition to the next.
+        for repetition in range(1 if spec.sets_alone else experiment.split.repetitions):
             draw = repetition if experiment.split.redraw else 0
             seed = int(seed_of(experiment.seed, label, "draw", draw).generate_state(1)[0]) if generated else None
             if "seed" in spec.options:
@@ -194,7 +196,10 @@ def plan(config: Config, data_dir: str | None = None) -> list[Unit]:
     units: list[Unit] = []
     leaders: dict[tuple[str, str], tuple[str, ...]] = {}
     for repetition, source in sources(config, data_dir):
-        data = source.load()
+        try:
+            data = source.load()
+        except knowledge.SetError as error:
+            raise ConfigError(f"{_at(config, 'datasets', source.label, *error.place)}: {error}") from None
         labels = ordered(np.unique(data.y).tolist())
         y: NDArray[Any]
         pairs: list[tuple[str, str] | None] = [None]
@@ -210,12 +215,22 @@ def plan(config: Config, data_dir: str | None = None) -> list[Unit]:
         else:
             y = data.y == (data.positive if data.positive is not None else labels[-1])
         protocol = experiment.split
+        if not data.n_points:
+            _check_area(config, source.label, data, y)
+            everyone = np.arange(len(data.y))
+            split = Split(repetition, 0, everyone, everyone)
+            units += [
+                _unit(config, label, source, data, split, (), None) for label in experiment.methods_on(source.label)
+            ]
+            continue
         if isinstance(protocol, Fixed):
             protocol = protocol.model_copy(update={"train": protocol.train or data.n_train})
-            if protocol.train is None or protocol.train >= len(data.y):
+            if protocol.train is None or protocol.train >= data.n_points:
                 raise ConfigError(f"data set {source.label!r} declares no training part; give split.train, its rows")
         seed = seed_of(experiment.seed, source.label, "split", repetition)
-        for split in splits(protocol, y, repetition, seed, source.label):
+        sets = np.arange(data.n_points, len(data.y))
+        for split in splits(protocol, y[: data.n_points], repetition, seed, source.label):
+            split = replace(split, train=np.append(split.train, sets))
             for part, name in ((split.train, "training"), (split.test, "test")):
                 if len(part) == 0 or (name == "training" and len(np.unique(y[part])) < len(labels)):
                     raise ConfigError(f"data set {source.label!r}: the {name} part lacks a class; use a larger share")
@@ -243,6 +258,29 @@ def ordered(labels: list[str]) -> list[str]:
         return sorted(labels)
 
 
+def _check_area(config: Config, label: str, data: datasets.DataSet, positive: Any) -> None:
+    """Raise ConfigError where sets alone cannot be tested by their area."""
+    if not isinstance(config.experiment.split, Fixed):
+        raise ConfigError(
+            f"{_at(config, 'split')}: {label} has knowledge sets alone: all of them are trained on, and tested by their "
+            "area; use split: {kind: fixed}"
+        )
+    for method, spec in config.experiment.methods_on(label).items():
+        if spec.tune:
+            where = _at(config, "methods", method, "tune")
+            raise ConfigError(f"{where}: {method}: {label} has knowledge sets alone, no points to tune on")
+    volume = areas.volumes(data.shapes, data.X.shape[1])
+    for members in (positive, ~positive):
+        if not volume[members].any():
+            where = _at(config, "datasets", label, "knowledge")
+            raise ConfigError(f"{where}: {label}: the sets of class {data.y[members][0]} have no area to test on")
+
+
+def _at(config: Config, *place: str | int) -> str:
+    """Return file:line of a key of a config."""
+    return f"{config.file}:{line_of(place, read(config.file)[1])}"
+
+
 def _unit(
     config: Config,
     label: str,
@@ -264,6 +302,7 @@ def _unit(
         )
         if experiment.tuned_first(label, source.label):
             tune["keeps"] = "inner_scores"  # older records of the same tuning lack them
+    area_seed = int(seed_of(experiment.seed, source.label, "area", split.repetition).generate_state(1)[0])
     costs = experiment.costs.model_dump() if tune and tune["metric"] == "risk" else None
     shared = {
         "data": data.content_hash,
@@ -277,6 +316,7 @@ def _unit(
         "solver": solver,
         "code": fingerprint(spec.method, solver),
         **({"follows": follows} if follows else {"tune": tune, "seed": tune_seed, "costs": costs} if tune else {}),
+        **({} if data.n_points else {"area": [area_seed, source_of(areas)]}),
         **({"measures": experiment.measures, "measuring": source_of(measures)} if experiment.measures else {}),
     }
     trials = tuple(Trial(key_of({**shared, "point": point}), point) for point in experiment.points_of(label))
@@ -295,4 +335,5 @@ def _unit(
         follows,
         source.spec.pca,
         pair,
+        area_seed,
     )

@@ -286,6 +286,9 @@ def _data(label: str, spec: DataSpec | None) -> str:
     details += [f"file {spec.file}"] if spec.file else []
     details += [_pairs(spec.options)] if spec.options else []
     details += [words] if (words := used(spec)) else []
+    if spec.knowledge is not None:
+        stated = f"{len(spec.knowledge)} stated"
+        details.append(f"knowledge sets: {f'file {spec.knowledge}' if isinstance(spec.knowledge, str) else stated}")
     return f"{label} ({', '.join(details)})" if details else label
 
 

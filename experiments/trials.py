@@ -5,15 +5,18 @@ from __future__ import annotations
 import base64
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mmc.experiments.config import Params
+from mmc.datasets import DataSet
+from mmc.experiments.areas import wrong_area
 from mmc.experiments.errors import TrialError
+from mmc.experiments.knowledge import given, rescaled
 from mmc.experiments.measures import MEASURES
 from mmc.experiments.metrics import COUNTS, score
 from mmc.experiments.plan import Trial, Unit
@@ -21,7 +24,6 @@ from mmc.experiments.splits import kfold
 from mmc.methods import CATALOGUE
 
 Values = dict[str, Any]
-_SHARED = 1 << 26  # entries of a kernel matrix: half a gigabyte
 _BLOCK = 4096  # rows of a large set that are centred at a time
 
 
@@ -46,36 +48,45 @@ def run_unit(unit: Unit) -> list[Record]:
     y_train, y_test = y[unit.split.train], y[unit.split.test]
     if unit.pair is not None:
         X_train, y_train = X_train[y_train != 0], y_train[y_train != 0]
+    shapes = shapes_of(data, unit)
     try:
         estimator = CATALOGUE[unit.method].load()(**unit.params)
         if unit.tune is None:
             grid = [trial.point for trial in unit.trials]
-            steps = decided(estimator, X_train, y_train, grid, X_test)
+            steps = estimator.fit_path(X_train, y_train, grid, X_test, **given(type(estimator), shapes))
+            area = (
+                None if data.n_points else partial(wrong_area, X=X_test, y=y_test, shapes=shapes, seed=unit.area_seed)
+            )
             records = [
-                Record(trial.key, *_measured(unit, step, X_train, y_train, *outcome(step, y_test)))
+                Record(trial.key, *_measured(unit, step, X_train, y_train, *outcome(step, y_test, area)))
                 for trial, step in zip(unit.trials, steps, strict=True)
             ]
             if unit.follows:
                 records[0].values["chosen"] = grid[0]
             return records
-        return [_tuned(unit, estimator, X_train, y_train, X_test, y_test)]
+        return [_tuned(unit, estimator, X_train, y_train, X_test, y_test, shapes)]
     except ValueError as error:
         where = f"{unit.label} on {unit.source.label}, " + (f"{' against '.join(unit.pair)}, " if unit.pair else "")
         where += f"repetition {unit.split.repetition + 1}, fold {unit.split.fold + 1}"
         raise TrialError(f"{where}: {error}") from error
 
 
-def _tuned(unit: Unit, estimator: Any, X: Any, y: Any, X_test: Any, y_test: Any) -> Record:
-    """Search the grid by cross-validation inside the training part, refit the best point, and test it outside."""
+def _tuned(unit: Unit, estimator: Any, X: Any, y: Any, X_test: Any, y_test: Any, shapes: Any) -> Record:
+    """Search the grid by cross-validation inside the training part, refit the best point, and test it outside.
+
+    Knowledge sets, the last rows, are in every inner training part.
+    """
     start = time.perf_counter()
     assert unit.tune is not None
     grid = unit.tune["points"]
     totals = [Values() for _ in grid]
+    points = len(y) - len(unit.source.load().shapes)
     for repetition in range(unit.tune["repetitions"]):
         rng = np.random.default_rng([unit.tune_seed, repetition])
-        for test in kfold(y > 0, unit.tune["folds"], rng):
+        for test in kfold(y[:points] > 0, unit.tune["folds"], rng):
             train = np.setdiff1d(np.arange(len(y)), test, assume_unique=True)
-            for total, step in zip(totals, estimator.fit_path(X[train], y[train], grid, X[test]), strict=True):
+            sets = given(type(estimator), shapes and [shapes[i] for i in train])
+            for total, step in zip(totals, estimator.fit_path(X[train], y[train], grid, X[test], **sets), strict=True):
                 status, values = outcome(step, y[test])
                 total["failed"] = total.get("failed", 0) + (status not in COUNTED)
                 for name in COUNTS:
@@ -86,7 +97,7 @@ def _tuned(unit: Unit, estimator: Any, X: Any, y: Any, X_test: Any, y_test: Any)
     best = int(np.argmin(scores))
     if math.isinf(scores[best]):
         return Record(unit.trials[0].key, "infeasible", {"message": NO_POINT, **kept})
-    (step,) = estimator.fit_path(X, y, [grid[best]], X_test)
+    (step,) = estimator.fit_path(X, y, [grid[best]], X_test, **given(type(estimator), shapes))
     status, values = _measured(unit, step, X, y, *outcome(step, y_test))
     values |= {"chosen": grid[best], "inner_score": scores[best], "seconds": time.perf_counter() - start, **kept}
     return Record(unit.trials[0].key, status, values)
@@ -120,8 +131,11 @@ def _measured(unit: Unit, step: Any, X: Any, y: Any, status: str, values: Values
 COUNTED = ("solved", "iteration-cap")
 
 
-def outcome(step: Any, y_test: NDArray[Any]) -> tuple[str, Values]:
-    """Return status and values of one step of a path; y_test is 1, -1, or 0 for a point of neither class."""
+def outcome(step: Any, y_test: NDArray[Any], area: Callable[[Any], Values] | None = None) -> tuple[str, Values]:
+    """Return status and values of one step of a path.
+
+    y_test is 1, -1, or 0 for a point of neither class; ``area`` counts the errors of a model without test points.
+    """
     if step.error is not None:
         values: Values = {"seconds": step.seconds, "message": str(step.error)}
         for name in ("distance", "residual"):
@@ -129,15 +143,10 @@ def outcome(step: Any, y_test: NDArray[Any]) -> tuple[str, Values]:
                 values[name] = float(getattr(step.error, name))
         return step.error.status, values
     model = step.estimator
-    said = step.decision > 0
-    positive, negative = y_test > 0, y_test < 0
     values = {
         "seconds": step.seconds,
         "train_seconds": model.solution_.seconds,
-        "n_pos": int(np.sum(positive)),
-        "n_neg": int(np.sum(negative)),
-        "wrong_pos": int(np.sum(~said[positive])),
-        "wrong_neg": int(np.sum(said[negative])),
+        **(_counts(step.decision > 0, y_test) if area is None else area(model)),
         "objective": model.solution_.objective,
         "gap": model.solution_.gap,
         "iterations": model.solution_.iterations,
@@ -153,6 +162,16 @@ def outcome(step: Any, y_test: NDArray[Any]) -> tuple[str, Values]:
     return model.solution_.status, values
 
 
+def _counts(said: NDArray[Any], y_test: NDArray[Any]) -> Values:
+    positive, negative = y_test > 0, y_test < 0
+    return {
+        "n_pos": int(np.sum(positive)),
+        "n_neg": int(np.sum(negative)),
+        "wrong_pos": int(np.sum(~said[positive])),
+        "wrong_neg": int(np.sum(said[negative])),
+    }
+
+
 def _scalars(model: Any) -> Iterator[tuple[str, float]]:
     """The fitted attributes that are single numbers: a method's own facts, such as its margin ratio."""
     for name, value in vars(model).items():
@@ -163,24 +182,6 @@ def _scalars(model: Any) -> Iterator[tuple[str, float]]:
 def pack(said: NDArray[np.bool_]) -> str:
     """Return one bit per test point as text, for a record."""
     return base64.b64encode(np.packbits(said).tobytes()).decode("ascii")
-
-
-def decided(estimator: Any, X: Any, y: Any, grid: list[Params], X_test: Any) -> Iterator[Any]:
-    """Fit a path, with the decision values on all test points.
-
-    The kernel between test and training points is shared by the whole grid, but where that matrix would be large each
-    model computes its own, a block of test points at a time and from its support vectors only.
-    """
-    if len(X) * len(X_test) <= _SHARED:
-        yield from estimator.fit_path(X, y, grid, X_test)
-        return
-    rows = range(0, len(X_test), max(_SHARED // len(X), 1))
-    for step in estimator.fit_path(X, y, grid):
-        start = time.perf_counter()
-        decision = None
-        if step.estimator is not None:
-            decision = np.concatenate([step.estimator.decision_function(X_test[i : i + rows.step]) for i in rows])
-        yield replace(step, decision=decision, seconds=step.seconds + time.perf_counter() - start)
 
 
 def prepared(unit: Unit) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -216,11 +217,27 @@ def scaled(kind: str, train: NDArray[Any], test: NDArray[Any]) -> tuple[NDArray[
     train, test = train.astype(float, copy=False), test.astype(float, copy=False)  # bytes would wrap around
     if kind == "none":
         return train, test
+    shift, width = _scaling(kind, train)
+    return (train - shift) / width, (test - shift) / width
+
+
+def shapes_of(data: DataSet, unit: Unit) -> list[Any] | None:
+    """Return the shapes of the training rows, scaled as the rows are (0 for a point), or None without knowledge sets."""
+    if not data.shapes:
+        return None
+    _, width = _scaling(unit.scale, data.X[unit.split.train])
+    shapes = [*np.zeros(data.n_points), *data.shapes]
+    return [rescaled(shapes[i], width) for i in unit.split.train]
+
+
+def _scaling(kind: str, train: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return what is subtracted from every feature, and what it is then divided by."""
+    if kind == "none":
+        return np.zeros(train.shape[1]), np.ones(train.shape[1])
     if kind == "standard":
         shift, width = train.mean(axis=0), train.std(axis=0)
     else:
         shift = train.min(axis=0)
         width = train.max(axis=0) - shift
     constant = width <= 10 * np.finfo(float).eps * np.abs(train).max(axis=0)
-    width = np.where(constant, 1.0, width)
-    return (train - shift) / width, (test - shift) / width
+    return shift, np.where(constant, 1.0, width)

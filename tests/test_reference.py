@@ -11,7 +11,14 @@ from mmc.experiments.run import run
 from mmc.experiments.store import Store
 
 RESULTS = Path(__file__).parent.parent / "results"
-QUICK = ("heart_disease", "nath_figure4", "bmpm_synthetic_distance", "bsvm_toy", "smem_breast_cancer")
+QUICK = (
+    "heart_disease",
+    "nath_figure4",
+    "bmpm_synthetic_distance",
+    "bsvm_toy",
+    "smem_breast_cancer",
+    "smem_toy_ellipses",
+)
 
 
 @pytest.mark.parametrize("name", QUICK)

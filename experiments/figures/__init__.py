@@ -9,11 +9,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mmc.experiments.config import Config
 from mmc.experiments.errors import StoreError
+from mmc.experiments.knowledge import given
 from mmc.experiments.plan import Unit
 from mmc.experiments.tables import Table
-from mmc.experiments.trials import Record
+from mmc.experiments.trials import Record, scaled, shapes_of
+from mmc.methods import CATALOGUE
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,23 @@ class Drawing:
     records: Mapping[str, Record]
     table: Table
     options: Mapping[str, Any]
+
+
+def training_part(unit: Unit) -> tuple[Any, Any]:
+    """Return what a unit is fitted on, scaled, labels ±1."""
+    data = unit.source.load()
+    X, _ = scaled(unit.scale, data.X[unit.split.train], data.X[unit.split.test])
+    positive = data.positive if data.positive is not None else np.unique(data.y)[-1]
+    return X, np.where(data.y == positive, 1, -1)[unit.split.train]
+
+
+def refitted(drawing: Drawing, unit: Unit) -> Any:
+    """Fit a unit's first point anew as its record says: with the parameters that were chosen, where they were tuned."""
+    record = drawing.records.get(unit.trials[0].key)
+    chosen = record.values.get("chosen", {}) if record else {}
+    method = CATALOGUE[unit.method].load()
+    model = method(**{**unit.params, **unit.trials[0].point, **chosen})
+    return model.fit(*training_part(unit), **given(method, shapes_of(unit.source.load(), unit)))
 
 
 def draw_all(

@@ -14,9 +14,7 @@ from typing import Any
 import numpy as np
 
 from mmc.experiments.errors import ConfigError
-from mmc.experiments.figures import Drawing
-from mmc.experiments.trials import scaled
-from mmc.methods import CATALOGUE
+from mmc.experiments.figures import Drawing, refitted, training_part
 
 _CLASSES = ((1, "class +1", "tab:red"), (-1, "class −1", "tab:blue"))
 _MULTIPLIERS = {"α": "darkorange", "θ": "darkturquoise"}
@@ -74,16 +72,9 @@ def _fits(drawing: Drawing) -> list[_Fit]:
                 f"{drawing.config.file}: a figure names {label} on {dataset}, which the config does not run"
             )
         unit = units[label]
-        data = unit.source.load()
-        if data.X.shape[1] != 2:
+        if unit.source.load().X.shape[1] != 2:
             raise ConfigError(f"{drawing.config.file}: a figure of kind 'banded' needs two features, unlike {dataset}")
-        X, _ = scaled(unit.scale, data.X[unit.split.train], data.X[unit.split.test])
-        positive = data.positive if data.positive is not None else np.unique(data.y)[-1]
-        y = np.where(data.y == positive, 1, -1)[unit.split.train]
-        record = drawing.records.get(unit.trials[0].key)
-        chosen = record.values.get("chosen", {}) if record else {}
-        model = CATALOGUE[unit.method].load()(**{**unit.params, **unit.trials[0].point, **chosen})
-        fits.append(_Fit(label, model.fit(X, y), X, y))
+        fits.append(_Fit(label, refitted(drawing, unit), *training_part(unit)))
     return fits
 
 

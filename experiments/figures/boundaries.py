@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from mmc.experiments.figures import Drawing
+from mmc.experiments.figures import Drawing, refitted
+from mmc.experiments.plan import Unit
 from mmc.experiments.trials import scaled
-from mmc.methods import CATALOGUE
 
 _COLOURS = ("crimson", "seagreen", "black", "royalblue", "darkorange", "purple")
 
@@ -44,7 +44,7 @@ def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
         mesh = np.stack(np.meshgrid(*grid), axis=-1)
         handles = axes.get_legend_handles_labels()[0]
         for colour, label in zip(_COLOURS, labels, strict=False):
-            model = _fitted(drawing, unit, label, train, np.where(y_train, 1, -1))
+            model = _fitted(drawing, unit, label)
             values = model.decision_function(mesh.reshape(-1, 2)).reshape(mesh.shape[:2])
             style: Any = "--" if label in drawing.options.get("dashed", []) else "-"
             axes.contour(*grid, values, levels=[0.0], colors=[colour], linestyles=[style], linewidths=1.8)
@@ -54,13 +54,9 @@ def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
         yield (dataset if len(experiment.datasets) > 1 else ""), figure
 
 
-def _fitted(drawing: Drawing, unit: Any, label: str, X: Any, y: Any) -> Any:
-    """Fit a method as its record says: with the parameters that were chosen, where they were tuned."""
-    spec = drawing.config.experiment.methods[label]
+def _fitted(drawing: Drawing, unit: Unit, label: str) -> Any:
+    """Fit a method on the split of a unit."""
     mine = next(
         u for u in drawing.units if (u.source, u.label, u.split.digest()) == (unit.source, label, unit.split.digest())
     )
-    trial = mine.trials[0]
-    record = drawing.records.get(trial.key)
-    chosen = record.values.get("chosen", {}) if record else {}
-    return CATALOGUE[spec.method].load()(**{**spec.params, **trial.point, **chosen}).fit(X, y)
+    return refitted(drawing, mine)

@@ -1,11 +1,13 @@
 """The generated sets have the moments of their definitions, and the same seed gives the same data."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from mmc.datasets import REGISTRY, load
+from mmc.datasets import REGISTRY, DataError, load
+from mmc.methods import HMEM, InfeasibleProblem
 
 MANY = 20_000
 GENERATED = [name for name, entry in REGISTRY.items() if entry.kind == "generated"]
@@ -106,3 +108,35 @@ def test_a_larger_class_begins_with_the_smaller_one_and_leaves_the_other_alone(n
     small, large = load(name, seed=5, n_pos=10, n_neg=20), load(name, seed=5, n_pos=30, n_neg=20)
     np.testing.assert_array_equal(small.X[:10], large.X[:10])
     np.testing.assert_array_equal(small.X[10:30], large.X[30:50])
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("separable", [0, 1])
+def test_random_circles(seed, separable):
+    """Circles that do not overlap, the biggest at the origin; a hard margin exists if and only if it was asked for."""
+    data = load("random_circles", seed=seed, separable=separable)
+    r = np.array(data.shapes)
+    assert data.n_points == 0
+    assert r[0] == 1 > r[1:].max()
+    assert r[1:].min() >= 0.2
+    apart = np.linalg.norm(data.X[:, None] - data.X, axis=2) - r - r[:, None]
+    assert apart[~np.eye(4, dtype=bool)].min() >= -1e-12
+    assert np.all(apart[0, 1:] <= 0.5 + 1e-9)
+    try:
+        HMEM(solver="socp").fit(data.X, data.y, data.shapes)
+    except InfeasibleProblem:
+        assert not separable
+    else:
+        assert separable
+
+
+def test_circles_that_cannot_fit_are_refused():
+    with pytest.raises(DataError, match="take fewer or smaller ones, or a larger arc"):
+        load("random_circles", n_small=40, arc=1.0)
+
+
+def test_shapes_are_content():
+    data = load("random_circles")
+    other = replace(data, shapes=(*data.shapes[:-1], data.shapes[-1] / 2))
+    as_matrix = replace(data, shapes=(*data.shapes[:-1], np.eye(2)))
+    assert len({data.content_hash, other.content_hash, as_matrix.content_hash}) == 3

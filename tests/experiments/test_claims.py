@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from mmc.experiments.claims import FAILS, HOLDS, PARTLY, Claim, bsvm, to_markdown
+from mmc.experiments.claims import FAILS, HOLDS, PARTLY, Claim, bsvm, smem, to_markdown
 from mmc.experiments.config import load
 from mmc.experiments.engine import engine
 from mmc.experiments.errors import ConfigError
@@ -184,3 +184,37 @@ def test_the_figure_marks_free_support_vectors_where_the_paper_puts_them(small):
         for name, level in levels.items():
             assert len(found[name]) > 0
             np.testing.assert_allclose(margin[found[name]], level, atol=1e-5)
+
+
+def knowledge_claims(*draws, hard=True, without=()):
+    """Return the claims on one data set: each draw has the errors of SC-SVM, TSVC and SMEM and the gap of SMEM."""
+    units, records = [], {}
+    for repetition, (sc, tsvc, own, gap) in enumerate(draws):
+        errors = {"SC-SVM": sc, "TSVC": tsvc, "SMEM": own, "SMEM, shared slack": 60, **({"HMEM": 0} if hard else {})}
+        for label, error in errors.items():
+            key = f"{label} {repetition}"
+            place = SimpleNamespace(repetition=repetition, fold=0)
+            toy = SimpleNamespace(label="toy")
+            if label in without:
+                continue
+            units.append(SimpleNamespace(source=toy, split=place, label=label, trials=[SimpleNamespace(key=key)]))
+            counts = {"n_pos": 50, "n_neg": 50, "wrong_pos": error / 2, "wrong_neg": error / 2}
+            records[key] = SimpleNamespace(values={**counts, "exact_gap": gap if label == "SMEM" else 1e-7})
+    config = SimpleNamespace(experiment=SimpleNamespace(datasets={"toy": None}))
+    return list(smem(SimpleNamespace(config=config, units=units, records=records)))
+
+
+def test_claims_about_knowledge_sets():
+    first, second, third = knowledge_claims((9, 20, 0, 0.3), (8, 18, 0, 0.1))
+    assert [c.verdict for c in (first, second, third)] == [HOLDS, FAILS, HOLDS]
+    assert "SC-SVM 8.50 ± 0.71 %, TSVC 19.00 ± 1.41 %, SMEM 0.00 ± 0.00 %" in first.measured
+    assert "0.20 ± 0.14, at most 0.30" in second.measured
+    assert "at most 1e-07" in second.measured
+    assert "(HMEM) on 2 of 2, with SMEM on 2, with TSVC on 0" in third.measured
+
+
+def test_claims_about_knowledge_sets_hold_in_part_or_not_at_all():
+    assert [c.verdict for c in knowledge_claims((9, 20, 10, 1e-6), (8, 18, 0, 0.1))] == [PARTLY, PARTLY, PARTLY]
+    assert [c.verdict for c in knowledge_claims((9, 20, 9, 1e-6), hard=False)] == [FAILS, HOLDS]
+    assert len(knowledge_claims((9, 20, 9, 1e-6), without=["SMEM, shared slack"])) == 2
+    assert knowledge_claims((9, 20, 9, 1e-6), without=["TSVC"]) == []

@@ -1,11 +1,14 @@
 """What the pictures claim is true, and the files are drawn."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from mmc import datasets
 from mmc.experiments.config import load
 from mmc.experiments.engine import engine
+from mmc.experiments.errors import ConfigError
+from mmc.experiments.figures import draw_all
 from mmc.experiments.figures.ellipsoids import closest_points
 from mmc.experiments.run import run
 from mmc.experiments.store import Store
@@ -59,3 +62,61 @@ def test_figures_are_drawn_again_the_same(tmp_path):
     outcome.draw(tmp_path / "b")
     for name in first:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+SETS = """\
+title: sets
+datasets:
+  apart: {knowledge: [{label: a, center: [0, 0], radius: 1}, {label: b, center: [3, 0], matrix: [[1, 0], [0, 0.1]]}]}
+  mixed: {knowledge: [{label: a, center: [0, 0], radius: 1}, {label: b, center: [1, 0], radius: 1}]}
+scale: none
+split: {kind: fixed}
+methods:
+  SC-SVM: {method: sc-svm, C: 100}
+  HMEM: {method: hmem}
+  SVM: {method: svm, kernel: poly, gamma: 1, degree: 2}
+figures:
+  sets: {kind: knowledge}
+  alone: {kind: knowledge, methods: [HMEM]}
+"""
+
+
+def drawn(tmp_path, text):
+    (tmp_path / "sets.yaml").write_text(text)
+    with Store(None) as store:
+        return run(load(tmp_path / "sets.yaml"), store, engine(1))
+
+
+def test_knowledge_sets_are_drawn_with_every_method(tmp_path):
+    """Also where a method has no answer, and where it only takes points."""
+    outcome = drawn(tmp_path, SETS)
+    found = dict(draw_all(outcome.config, outcome.units, outcome.records, outcome.table))
+    titles = {name: [axes.get_title() for axes in figure.axes if axes.get_title()] for name, figure in found.items()}
+    assert titles["sets_apart"][:3] == ["all boundaries", "SC-SVM: 0.00 % wrong", "HMEM: 0.00 % wrong"]
+    assert titles["sets_mixed"][2] == "HMEM: infeasible"
+    assert titles["alone_mixed"] == ["all boundaries", "HMEM: infeasible"]
+    names = [text.get_text() for text in found["sets_apart"].legends[0].get_texts()]
+    assert {"set: a", "set: b", "training point: a", "wrong side", "SC-SVM", "HMEM", "SVM"} <= set(names)
+    for figure in found.values():
+        plt.close(figure)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (
+            "{kind: knowledge}",
+            "{kind: knowledge, methods: [SMEM]}",
+            "names SMEM on apart, which the config does not run",
+        ),
+        (
+            "apart: {knowledge",
+            "apart: {name: gamma_synthetic}\n  other: {knowledge",
+            "needs knowledge sets in the plane",
+        ),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(tmp_path, old, new, words):
+    outcome = drawn(tmp_path, SETS.replace(old, new))
+    with pytest.raises(ConfigError, match=words):
+        outcome.draw(tmp_path)

@@ -1,10 +1,13 @@
 """Ellipsoid machines: the alternating algorithm against the exact cone program, and what the paper says of both."""
 
+from collections import Counter
+
 import cvxpy as cp
 import numpy as np
 import pytest
 from sklearn.svm import SVC
 
+from mmc import datasets
 from mmc.methods import HMEM, SCSVM, SMEM, TSVC, InfeasibleProblem, NotConverged
 from mmc.methods.kernels import KernelSpec
 from mmc.methods.shapes import knowledge_sets
@@ -108,6 +111,15 @@ def test_soft_margin_alternation_with_shared_slack_reaches_the_optimum(seed, C):
     assert -1e-7 <= model.exact_gap_ == model.solution_.gap <= 1e-5
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_one_set_against_others_that_no_plane_separates_makes_6_trivial(seed):
+    """Some other set has min f over the one ≤ max f over it for every w: two slacks of at least 2, what w = 0 costs."""
+    circles = datasets.load("random_circles", seed=seed)
+    model = SMEM(100.0, solver="socp").fit(circles.X, circles.y, circles.shapes)
+    assert model.solution_.objective == pytest.approx(2 * 100.0, rel=1e-6)
+    assert np.linalg.norm(model.coef_) < 1e-3
+
+
 @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
 def test_a_slack_per_point_is_certified_as_an_svm_and_its_distance_from_6_is_measured(C):
     X, y, shapes = knowledge(0, apart=2)
@@ -163,6 +175,28 @@ def test_the_training_set_of_table_1(params, novelty):
     near = {"own": own, "class": sets.sign[:, None] == sets.sign[found.owner], "all": np.ones_like(own)}[novelty]
     assert np.all(np.where(near, distance, np.inf).min(axis=1) <= 0.05 + 1e-6)
     assert len(found.points) > len(X)
+
+
+@pytest.mark.parametrize("params", [{"kernel": "linear"}, POLY], ids=str)
+@pytest.mark.parametrize("novelty", ["all", "own"])
+def test_kernel_rows_are_computed_once_for_each_critical_point(params, novelty):
+    """The rows of the centres, then those of every iteration's critical points: the SVMs reuse them all."""
+    X, y, shapes = knowledge(2, apart=2)
+    sets = knowledge_sets(X, np.where(y == 1, 1.0, -1.0), shapes)
+    rows = []
+
+    class Counting(KernelSpec):
+        def __call__(self, first, second):
+            rows.extend(map(tuple, first))
+            return super().__call__(first, second)
+
+    found = alternating.solve(
+        KnowledgeProblem(sets, 1.0, Counting(coef0=1.0, **params), 0.05, novelty, shared_slack=False)
+    )
+    assert found.iterations > 2
+    assert len(rows) == len(X) + found.iterations * np.count_nonzero(sets.radii)
+    counts = Counter(rows)
+    assert [counts[tuple(point)] for point in found.points] == [1] * len(found.points)
 
 
 def test_a_narrower_novelty_test_keeps_more_points():

@@ -1,0 +1,191 @@
+"""Knowledge sets in the plane, as in Pothin & Richard's Figures 2 and 3: one panel of boundaries, then one per method.
+
+A method's panel shows the points that its algorithm trained on (squares and triangles, by class), its boundary with the
+margins, and the part of the sets that lies on the wrong side. The sets of the first repetition are drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mmc.experiments.errors import ConfigError
+from mmc.experiments.figures import Drawing, refitted, training_part
+from mmc.experiments.metrics import metric
+from mmc.experiments.plan import Unit
+from mmc.experiments.trials import shapes_of
+from mmc.methods import FitError
+
+# Okabe and Ito's colours, told apart with any colour vision; in grey by line style, edge and marker.
+_CLASSES = {1: ("#0072B2", "-", "s"), -1: ("#E69F00", "--", "^")}
+_WRONG = "#D55E00"
+_LINES: tuple[tuple[str, Any], ...] = (
+    ("#000000", "-"),
+    ("#CC79A7", "--"),
+    ("#009E73", "-."),
+    ("#56B4E9", (0, (1, 1))),
+    ("#D55E00", (0, (6, 2, 1, 2, 1, 2))),
+    ("#0072B2", (0, (8, 3))),
+)
+_COLUMNS = 3
+
+
+@dataclass(frozen=True)
+class _Fit:
+    label: str
+    title: str
+    model: Any
+
+
+@dataclass(frozen=True)
+class _Sets:
+    """The sets as they are trained on, labels ±1, and how each class is called."""
+
+    X: Any
+    y: Any
+    shapes: Sequence[Any]
+    names: dict[int, str]
+
+    def edges(self) -> Iterator[tuple[int, Any]]:
+        """Yield the class and the outline of every set."""
+        angle = np.linspace(0, 2 * np.pi, 400)
+        circle = np.column_stack([np.cos(angle), np.sin(angle)])
+        for x, sign, shape in zip(self.X, self.y, self.shapes, strict=True):
+            if np.ndim(shape):
+                values, vectors = np.linalg.eigh(shape)
+                yield int(sign), x + (circle * np.sqrt(np.maximum(values, 0))) @ vectors.T
+            else:
+                yield int(sign), x + shape * circle
+
+    def owners(self, points: Any) -> Any:
+        """Return the class of the set that every point lies deepest in."""
+        depths = []
+        for x, shape in zip(self.X, self.shapes, strict=True):
+            sigma = shape if np.ndim(shape) else max(shape, 1e-12) ** 2 * np.eye(len(x))
+            depths.append(np.einsum("ij,jk,ik->i", points - x, np.linalg.pinv(sigma), points - x))
+        return self.y[np.argmin(depths, axis=0)]
+
+
+def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
+    """Yield a figure per data set. Options: ``datasets``, ``methods`` (labels; default all)."""
+    experiment = drawing.config.experiment
+    chosen = drawing.options.get("datasets") or list(experiment.datasets)
+    for dataset in chosen:
+        labels = drawing.options.get("methods") or list(experiment.methods_on(dataset))
+        units = {u.label: u for u in drawing.units if u.source.label == dataset and u.split.repetition == 0}
+        missing = [label for label in labels if label not in units]
+        if missing:
+            raise ConfigError(
+                f"{drawing.config.file}: a figure names {missing[0]} on {dataset}, which the config does not run"
+            )
+        data = units[labels[0]].source.load()
+        if not data.shapes or data.X.shape[1] != 2:
+            raise ConfigError(
+                f"{drawing.config.file}: a figure of kind 'knowledge' needs knowledge sets in the plane, unlike {dataset}"
+            )
+        yield (dataset if len(chosen) > 1 else ""), _figure(drawing, [units[label] for label in labels])
+
+
+def _figure(drawing: Drawing, units: Sequence[Unit]) -> Any:
+    import matplotlib.pyplot as plt
+
+    data = units[0].source.load()
+    X, y = training_part(units[0])
+    names = dict(zip(y.tolist(), data.y[units[0].split.train].tolist(), strict=True))
+    sets = _Sets(X, y, shapes_of(data, units[0]) or [], names)
+    fits = [_fit(drawing, unit) for unit in units]
+    rows = -(-(len(fits) + 1) // _COLUMNS)
+    edges = np.vstack([edge for _, edge in sets.edges()])
+    low, high = edges.min(axis=0), edges.max(axis=0)
+    low, high = low - 0.06 * (high - low), high + 0.06 * (high - low)
+    across, upward = high - low
+    figure, panels = plt.subplots(
+        rows,
+        _COLUMNS,
+        figsize=(4 * _COLUMNS, rows * (3.6 * float(upward / across) + 0.3) + 1.1),
+        sharex=True,
+        sharey=True,
+        layout="constrained",
+        squeeze=False,
+    )
+    xs, ys = (np.linspace(a, b, 400) for a, b in zip(low, high, strict=True))
+    mesh = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
+    first, *others = panels.flat
+    handles, lines = _draw_sets(first, sets), {}
+    for axes, fit, (colour, style) in zip(others, fits, _LINES * len(fits), strict=False):
+        _draw_sets(axes, sets)
+        axes.set_title(fit.title, fontsize="medium")
+        if fit.model is None:
+            continue
+        values = fit.model.decision_function(mesh).reshape(len(ys), len(xs))
+        if values.min() < 0 < values.max():
+            first.contour(xs, ys, values, levels=[0], colors=[colour], linestyles=[style], linewidths=1.8)
+            lines[fit.label] = plt.Line2D([], [], color=colour, linestyle=style, linewidth=1.8)
+        handles |= _draw_fit(axes, sets, fit.model, (xs, ys, values))
+    first.set_title("all boundaries", fontsize="medium")
+    for axes in panels.flat:
+        axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
+    for axes in others[len(fits) :]:
+        axes.set_axis_off()
+    for axes in panels[-1]:
+        axes.set_xlabel("x₁")
+    for axes in panels[:, 0]:
+        axes.set_ylabel("x₂")
+    handles |= lines
+    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=5, fontsize="small")
+    return figure
+
+
+def _fit(drawing: Drawing, unit: Unit) -> _Fit:
+    try:
+        return _Fit(unit.label, f"{unit.label}: {_error(drawing, unit)}", refitted(drawing, unit))
+    except FitError as error:
+        return _Fit(unit.label, f"{unit.label}: {error.status}", None)
+
+
+def _draw_sets(axes: Any, sets: _Sets) -> dict[str, Any]:
+    """Draw the sets, filled lightly; return an example of each class for the legend."""
+    from matplotlib.patches import Polygon
+
+    handles = {}
+    for sign, edge in sets.edges():
+        colour, style, _ = _CLASSES[sign]
+        axes.add_patch(Polygon(edge, facecolor=colour, alpha=0.18, edgecolor="none"))
+        axes.add_patch(Polygon(edge, fill=False, edgecolor=colour, linestyle=style, linewidth=1.2))
+        handles[f"set: {sets.names[sign]}"] = Polygon(
+            edge[:3], facecolor=(colour, 0.18), edgecolor=colour, linestyle=style
+        )
+    return handles
+
+
+def _draw_fit(axes: Any, sets: _Sets, model: Any, plane: tuple[Any, Any, Any]) -> dict[str, Any]:
+    """Draw one method: what it gets wrong, its boundary and margins, its training points; return them for the legend."""
+    import matplotlib.pyplot as plt
+    from matplotlib.patches import Patch, Polygon
+
+    for sign, edge in sets.edges():
+        wrong = axes.contourf(*plane, levels=[-np.inf, 0] if sign > 0 else [0, np.inf], colors=[_WRONG], alpha=0.85)
+        wrong.set_clip_path(Polygon(edge, transform=axes.transData))
+    if plane[2].min() < 0 < plane[2].max():
+        levels = [v for v in (-1, 0, 1) if plane[2].min() < v < plane[2].max()]
+        widths, styles = [0.8 if v else 1.8 for v in levels], [":" if v else "-" for v in levels]
+        axes.contour(*plane, levels=levels, colors="black", linewidths=widths, linestyles=styles)
+    handles: dict[str, Any] = {
+        "wrong side": Patch(color=_WRONG, alpha=0.85),
+        "boundary": plt.Line2D([], [], color="black", linewidth=1.8),
+        "margin": plt.Line2D([], [], color="black", linewidth=0.8, linestyle=":"),
+    }
+    points = getattr(model, "training_points_", sets.X)
+    owners = sets.owners(points)
+    for sign, (colour, _, marker) in _CLASSES.items():
+        style = {"marker": marker, "s": 22, "facecolor": "white", "edgecolor": colour, "linewidth": 1.4, "zorder": 3}
+        handles[f"training point: {sets.names[sign]}"] = axes.scatter(*points[owners == sign].T, **style)
+    return handles
+
+
+def _error(drawing: Drawing, unit: Unit) -> str:
+    values = drawing.records[unit.trials[0].key].values
+    return f"{metric('error', values, {}):.2f} % wrong" if "n_pos" in values else "no answer"
