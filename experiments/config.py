@@ -241,7 +241,7 @@ class Experiment(Model):
     notes: str = ""
     seed: int = Field(0, ge=0)
     datasets: dict[str, DataSpec | None] = Field(min_length=1)
-    scale: Literal["none", "standard", "minmax"] = "standard"
+    scale: Literal["none", "standard", "unit", "minmax"] = "standard"
     multiclass: Literal["one-vs-one"] | None = None
     split: Split = KFold(folds=3, repetitions=1)
     methods: dict[str, MethodSpec] = Field(min_length=1)

@@ -28,6 +28,7 @@ SLUG = {MATCH: "match", KNOWN: "known", DIFFERS: "differs", NOT_RUN: "notrun", "
 _SCALES = {
     "none": "features as they are",
     "standard": "features standardised on the training part",
+    "unit": "features standardised on the training part, then divided by the root of their number",
     "minmax": "features scaled to [0, 1] on the training part",
 }
 

@@ -234,10 +234,10 @@ def _scaling(kind: str, train: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]
     """Return what is subtracted from every feature, and what it is then divided by."""
     if kind == "none":
         return np.zeros(train.shape[1]), np.ones(train.shape[1])
-    if kind == "standard":
+    if kind in ("standard", "unit"):
         shift, width = train.mean(axis=0), train.std(axis=0)
     else:
         shift = train.min(axis=0)
         width = train.max(axis=0) - shift
     constant = width <= 10 * np.finfo(float).eps * np.abs(train).max(axis=0)
-    return shift, np.where(constant, 1.0, width)
+    return shift, np.where(constant, 1.0, width) * (math.sqrt(train.shape[1]) if kind == "unit" else 1.0)

@@ -182,7 +182,7 @@ def test_stated_sets_are_run_once_beside_drawn_ones(tmp_path):
     assert counts == [2, 6]
 
 
-@pytest.mark.parametrize("scale", ["none", "standard", "minmax"])
+@pytest.mark.parametrize("scale", ["none", "standard", "unit", "minmax"])
 def test_shapes_are_scaled_as_the_points_are(tmp_path, both, scale):
     """The edge of a set, scaled as points are, is the edge of the scaled set."""
     unit = plan(load(write(tmp_path, POINTS.replace("minmax", scale), "both.yaml")))[0]
