@@ -110,14 +110,14 @@ def _points(source: Source, spec: DataSpec) -> datasets.DataSet:
         directory = None if source.data_dir is None else Path(source.data_dir)
         return datasets.load(str(spec.name), missing=spec.missing, data_dir=directory, **options)
     except datasets.DataError as error:
-        kind = DataAbsent if spec.file is None and _not_here(spec, source.data_dir) else ConfigError
+        kind = DataAbsent if spec.name is not None and _not_here(spec, source.data_dir) else ConfigError
         named = f"data set {source.label!r}"
         raise kind(str(error) if str(error).startswith(named) else f"{named}: {error}") from None
 
 
 def absent(config: Config, data_dir: str | None) -> list[str]:
     """Return the data sets of a config that are not on this machine."""
-    specs = [spec for spec in config.experiment.datasets.values() if spec is not None and spec.file is None]
+    specs = [spec for spec in config.experiment.datasets.values() if spec is not None and spec.name is not None]
     return list(dict.fromkeys(str(spec.name) for spec in specs if _not_here(spec, data_dir)))
 
 

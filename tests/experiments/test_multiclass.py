@@ -345,7 +345,7 @@ def test_bytes_are_numbers(folder, digits):
 
 
 def test_a_large_test_part_is_decided_in_blocks(folder, outcome, monkeypatch):
-    monkeypatch.setattr(trials, "_SHARED", 1000)
+    monkeypatch.setattr("mmc.methods.base.WHOLE", 8000)
     config = study(folder, changes=pairs_only("SVM", "LDA"))
     with Store(None) as store:
         blocks = run(config, store, engine(1))
