@@ -6,8 +6,7 @@ solver with the matrices that it makes of it. A QP solver is stopped after some 
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import clarabel
@@ -15,6 +14,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.svm import SVC
 
+from benchmarks._shared import quickest, row
 from mmc.methods.banded import BandedProblem
 from mmc.methods.kernels import Array, KernelSpec
 from mmc.methods.solvers import banded_libsvm
@@ -27,17 +27,17 @@ def run() -> Iterator[dict[str, Any]]:
     for n in (500, 1000, 2000):
         X, y = _toy(n)
         problem = BandedProblem(KernelSpec("rbf", 1.0)(X, X), y, 10.0, 100.0, 1.0, 1.5)
-        ours, answer = _best(lambda p=problem: banded_libsvm.solve(p), 3)
+        ours, answer = quickest(lambda p=problem: banded_libsvm.solve(p), 3)
         for name, peer in (("Clarabel", _clarabel), ("OSQP", _osqp)):
-            theirs, objective = _best(lambda p=problem, peer=peer: peer(p), 1)
+            theirs, objective = quickest(lambda p=problem, peer=peer: peer(p), 1)
             if objective is None:
                 name += f", stopped after {PATIENCE:.0f} s"
             elif abs(objective - answer.objective) > 1e-3 * answer.objective:
                 raise RuntimeError(f"{name} found {objective}, libsvm {answer.objective}")
-            yield _row(f"B-SVM, toy, n = {len(y)}", f"{name}, 2n variables", 20, ours, theirs)
+            yield row(f"B-SVM, toy, n = {len(y)}", f"{name}, 2n variables", 20, ours, theirs)
         machine = SVC(C=10.0, kernel="precomputed")
-        theirs, _ = _best(lambda p=problem, m=machine: m.fit(p.K, p.sign), 3)
-        yield _row(f"B-SVM, toy, n = {len(y)}", "C-SVM, libsvm", None, ours, theirs)
+        theirs, _ = quickest(lambda p=problem, m=machine: m.fit(p.K, p.sign), 3)
+        yield row(f"B-SVM, toy, n = {len(y)}", "C-SVM, libsvm", None, ours, theirs)
 
 
 def _toy(n: int) -> tuple[Array, Array]:
@@ -80,16 +80,3 @@ def _osqp(problem: BandedProblem) -> float | None:
     solver.setup(H, q, A, low, high, verbose=False, **options)
     found = solver.solve(raise_error=False)
     return -found.info.obj_val if found.info.status == "solved" else None
-
-
-def _best(work: Callable[[], Any], times: int) -> tuple[float, Any]:
-    seconds = []
-    for _ in range(times):
-        start = time.perf_counter()
-        answer = work()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds), answer
-
-
-def _row(name: str, against: str, target: float | None, ours: float, theirs: float) -> dict[str, Any]:
-    return {"name": name, "against": against, "ours": ours, "theirs": theirs, "ratio": theirs / ours, "target": target}

@@ -21,6 +21,7 @@ from scipy.linalg.lapack import dpotrf
 from scipy.sparse import csc_matrix
 from sklearn.model_selection import StratifiedKFold
 
+from benchmarks._shared import row
 from mmc.datasets import load
 from mmc.methods import ErrorRateClassifier, FitError
 from mmc.methods.kernels import Array, KernelSpec
@@ -54,7 +55,7 @@ def run() -> Iterator[dict[str, Any]]:
                 for peer, theirs in list(seconds.items())[1:]:
                     target = 0.25 if peer == "Gram + Cholesky" and len(X) == 379 else None
                     target = targets.get(peer, target) if what == "one fit" else target
-                    yield _row(f"{label}, {what}", peer, target, seconds["ours"], theirs)
+                    yield row(f"{label}, {what}", peer, target, seconds["ours"], theirs)
     X, y = _fold("breast_cancer")
     rates = np.linspace(0.05, 1, 20)
     grid = [{"eta_pos": float(a), "eta_neg": float(b)} for a in rates for b in rates]
@@ -63,7 +64,7 @@ def run() -> Iterator[dict[str, Any]]:
         {"ours": partial(_ours, X, y, {}, grid), "Clarabel": partial(_each, _clarabel, X, y, None, few)}, repeats=3
     )
     theirs = seconds["Clarabel"] * len(grid) / len(few)
-    yield _row("breast_cancer, linear, 20 × 20 rates", "Clarabel (from every 40th)", None, seconds["ours"], theirs)
+    yield row("breast_cancer, linear, 20 × 20 rates", "Clarabel (from every 40th)", None, seconds["ours"], theirs)
 
 
 def _fold(name: str) -> tuple[Array, Array]:
@@ -141,7 +142,3 @@ def _clarabel(means: list[Array], halves: list[Array], kappa: list[float]) -> No
     settings.max_threads = 1
     G, h = csc_matrix(np.vstack(blocks)), np.concatenate(right)
     clarabel.DefaultSolver(P, np.zeros(n + 1), G, h, cones, settings).solve()
-
-
-def _row(name: str, against: str, target: float | None, ours: float, theirs: float) -> dict[str, Any]:
-    return {"name": name, "against": against, "ours": ours, "theirs": theirs, "ratio": theirs / ours, "target": target}

@@ -7,8 +7,7 @@ stop as soon as α is right to 1e-8: with its default tolerance it would lose by
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -16,6 +15,7 @@ import cvxpy as cp
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 
+from benchmarks._shared import quickest, row
 from mmc.methods.kernels import Array, KernelSpec
 from mmc.methods.solvers import fractional, frontier
 from mmc.methods.solvers.frontier import Minimax, Pair
@@ -23,10 +23,10 @@ from mmc.methods.solvers.frontier import Minimax, Pair
 
 def run() -> Iterator[dict[str, Any]]:
     """Yield one row per comparison: seconds of ours and of the alternative, their ratio and the target."""
-    yield _row("BMPM, 99 levels, n = 30", "cvxpy + ECOS, parametric", 1000, *_levels())
+    yield row("BMPM, 99 levels, n = 30", "cvxpy + ECOS, parametric", 1000, *_levels())
     for factor, ours, theirs in _kernel():
         target = 5 if factor == "cholesky" else None
-        yield _row(f"BMPM, one level, kernel, N = 1000, {factor}", "iterative least squares", target, ours, theirs)
+        yield row(f"BMPM, one level, kernel, N = 1000, {factor}", "iterative least squares", target, ours, theirs)
 
 
 def _levels() -> tuple[float, float]:
@@ -36,8 +36,8 @@ def _levels() -> tuple[float, float]:
     best = pair.largest**2 / (1 + pair.largest**2)
     levels = best * np.linspace(0.01, 0.99, 99)
     kappas = np.sqrt(levels / (1 - levels))
-    ours, directions = _best(lambda: frontier.solve_levels(Pair(pair.d, pair.Sx, pair.Sy), kappas), 20)
-    theirs, others = _best(lambda: _cvxpy(pair, kappas), 2)
+    ours, directions = quickest(lambda: frontier.solve_levels(Pair(pair.d, pair.Sx, pair.Sy), kappas), 20)
+    theirs, others = quickest(lambda: _cvxpy(pair, kappas), 2)
     _same(pair, zip(kappas, directions, others, strict=True))
     return ours, theirs
 
@@ -48,10 +48,10 @@ def _kernel(N: int = 1000) -> Iterator[tuple[str, float, float]]:
     X[: N // 2] += 0.5
     K = KernelSpec("rbf", 0.05)(X, X)
     pair = _pair(K[: N // 2], K[N // 2 :], ridge=1e-5)
-    theirs, other = _best(lambda: fractional.solve(Minimax(Pair(pair.d, pair.Sx, pair.Sy), 1.0), tol=1e-4), 3)
+    theirs, other = quickest(lambda: fractional.solve(Minimax(Pair(pair.d, pair.Sx, pair.Sy), 1.0), tol=1e-4), 3)
     for factor in ("cholesky", "eigen"):
         solve = partial(frontier.solve, factor=factor)
-        ours, one = _best(lambda solve=solve: solve(Minimax(Pair(pair.d, pair.Sx, pair.Sy), 1.0)), 3)  # type: ignore[misc]
+        ours, one = quickest(lambda solve=solve: solve(Minimax(Pair(pair.d, pair.Sx, pair.Sy), 1.0)), 3)  # type: ignore[misc]
         _same(pair, [(1.0, one.a, other.a)])
         yield factor, ours, theirs
 
@@ -76,22 +76,9 @@ def _pair(X: Array, Y: Array, ridge: float = 0.0) -> Pair:
     return Pair(X.mean(axis=0) - Y.mean(axis=0), Sx, Sy)
 
 
-def _best(work: Callable[[], Any], times: int) -> tuple[float, Any]:
-    seconds = []
-    for _ in range(times):
-        start = time.perf_counter()
-        answer = work()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds), answer
-
-
 def _same(pair: Pair, answers: Any) -> None:
     """Refuse to compare times of answers that differ."""
     for kappa, one, other in answers:
         a, b = (fractional.ratio(pair, kappa, z) for z in (one, other))
         if not np.isclose(a, b, rtol=1e-4):
             raise AssertionError(f"the answers differ at κ = {kappa}: {a} and {b}")
-
-
-def _row(name: str, against: str, target: float | None, ours: float, theirs: float) -> dict[str, Any]:
-    return {"name": name, "against": against, "ours": ours, "theirs": theirs, "ratio": theirs / ours, "target": target}

@@ -25,6 +25,8 @@ TEMPLATES = Path(__file__).parent / "templates"
 WORDS = {MATCH: "match", KNOWN: "deviate, reason stated", DIFFERS: "differ", NOT_RUN: "not run"}
 WORD = {MATCH: "matches", KNOWN: "deviates, reason stated", DIFFERS: "differs", NOT_RUN: "not run", "": "not judged"}
 SLUG = {MATCH: "match", KNOWN: "known", DIFFERS: "differs", NOT_RUN: "notrun", "": "none"}
+# Figures of a paper's methods that no config draws: the folder and name of the file, and what it shows.
+STUDIES = {"gu": {"scaling": "time and memory over the number of points, measured and, as power laws, extrapolated"}}
 _SCALES = {
     "none": "features as they are",
     "standard": "features standardised on the training part",
@@ -40,6 +42,14 @@ class Picture:
     name: str
     caption: str
     uri: str
+
+    @classmethod
+    def of(cls, path: Path, caption: str) -> Picture:
+        """Return the figure of an SVG file, or of the PNG file beside it, whichever is smaller."""
+        smallest = min((p for p in (path, path.with_suffix(".png")) if p.exists()), key=lambda p: p.stat().st_size)
+        kind = {".svg": "image/svg+xml", ".png": "image/png"}[smallest.suffix]
+        text = base64.b64encode(smallest.read_bytes()).decode("ascii")
+        return cls(_spoken(path.stem), caption, f"data:{kind};base64,{text}")
 
 
 @dataclass(frozen=True)
@@ -170,15 +180,10 @@ class Section:
 
     @property
     def pictures(self) -> Iterator[Picture]:
-        """The figures that the last run left in the results folder, in whichever format is smaller."""
+        """The figures that the last run left in the results folder."""
         for name, spec in self.experiment.figures.items() if self.finished else ():
             for path in sorted({*self.folder.glob(f"{name}.svg"), *self.folder.glob(f"{name}_*.svg")}):
-                smallest = min(
-                    (p for p in (path, path.with_suffix(".png")) if p.exists()), key=lambda p: p.stat().st_size
-                )
-                kind = {".svg": "image/svg+xml", ".png": "image/png"}[smallest.suffix]
-                text = base64.b64encode(smallest.read_bytes()).decode("ascii")
-                yield Picture(_spoken(path.stem), FIGURES[spec.kind], f"data:{kind};base64,{text}")
+                yield Picture.of(path, FIGURES[spec.kind])
 
     @property
     def provenance(self) -> list[tuple[str, str]]:
@@ -207,6 +212,7 @@ class Chapter:
     score: Score
     sections: list[Section]
     unmeasured: list[Number]
+    pictures: list[Picture]
 
     @property
     def statements(self) -> dict[str, int]:
@@ -230,6 +236,11 @@ def page(results: Sequence[Result], folder: Path) -> str:
             scores[key],
             [s for s in sections if s.experiment.paper == key],
             [n for n in found if n.paper == key and n.config is None],
+            [
+                Picture.of(path, caption)
+                for name, caption in STUDIES.get(key, {}).items()
+                if (path := folder / name / f"{name}.svg").exists()
+            ],
         )
         for key, paper in PAPERS.items()
     ]

@@ -153,6 +153,17 @@ def test_the_same_store_gives_the_same_page(html, results, tmp_path):
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["report.html"]
 
 
+def test_a_paper_shows_the_figures_that_no_config_draws(html, results, tmp_path):
+    assert 'alt="time and memory' not in html
+    (tmp_path / "scaling").mkdir()
+    (tmp_path / "scaling" / "scaling.svg").write_text("<svg/>")
+    text = page(results[1], tmp_path)
+    chapter = text[text.index('id="paper-gu"') :].split('class="paper"')[0]
+    assert 'alt="time and memory' in chapter
+    assert "<figcaption>Scaling: time and memory" in chapter
+    Reader(text)
+
+
 def test_without_a_store_the_verb_says_what_to_do(tmp_path):
     with pytest.raises(ConfigError, match="mmc run --all"):
         report(None, tmp_path / "report.html", tmp_path, None)
