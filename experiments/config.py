@@ -199,7 +199,8 @@ class TableSpec(Model):
     """Which keys make rows and columns (``dataset``, ``method`` or a parameter), and what is measured.
 
     ``paired`` names a method that every other one is compared with, split by split, on the first metric. ``spread`` is
-    what stands behind ±: the standard deviation over repetitions, the standard error of their mean, or both.
+    what stands behind ±: the standard deviation over repetitions, the standard error of their mean, or both. ``decimals``
+    are those of a number that has no reported one to follow.
     """
 
     rows: list[str] = ["dataset"]
@@ -208,6 +209,7 @@ class TableSpec(Model):
     labels: dict[str, str] = {}
     paired: str | None = None
     spread: Literal["std", "se", "both"] = "std"
+    decimals: Annotated[int, Field(ge=0, le=6)] = 2
 
 
 class Costs(Model):
