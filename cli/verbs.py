@@ -36,14 +36,31 @@ def _configs(names: list[str] | None, everything: bool) -> list[Config]:
     return [load(name) for name in dict.fromkeys(names)]
 
 
+def _short(verb: str, names: list[str] | None, everything: bool, long: bool) -> tuple[list[Config], str]:
+    """Return the configs without those that ``--all`` alone leaves out, and a line that names these."""
+    configs = _configs(names, everything)
+    if not everything or long:
+        return configs, ""
+    away = [c.name for c in configs if c.experiment.long and c.name not in (names or ())]
+    how = f"`mmc {verb} --all --long` takes them in, `mmc {verb} NAME` runs one"
+    line = f"left out, because they take more than ten minutes each: {', '.join(away)}; {how}"
+    return [c for c in configs if c.name not in away], line if away else ""
+
+
 def run(
-    names: list[str] | None, everything: bool, jobs: int, fresh: bool, results: Path, data_dir: Path | None
+    names: list[str] | None,
+    everything: bool,
+    jobs: int,
+    fresh: bool,
+    results: Path,
+    data_dir: Path | None,
+    long: bool = False,
 ) -> None:
     """Run configs one after the other; each table is printed and written as soon as it is there.
 
     Of all of them (``everything``), one whose data cannot be had is told, and is no failure.
     """
-    configs = _configs(names, everything)
+    configs, left_out = _short("run", names, everything, long)
     out = console()
     troubles = []
     with Store(results / runner.STORE) as store:
@@ -66,6 +83,8 @@ def run(
                 out.print(f"{claim.verdict:>14}: {claim.statement}\n{'':16}{claim.measured}", soft_wrap=True)
             files += outcome.draw(folder)
             out.print(f"written to {folder}/: {', '.join(files)}\n", style="dim")
+    if left_out:
+        out.print(left_out, style="yellow", soft_wrap=True)
     if troubles:
         raise ConfigError("\n".join(troubles))
 
@@ -116,19 +135,30 @@ def _recalled(
                     raise
                 _not_run(config, error)
                 continue
-            if not outcome.records:
-                raise ConfigError(f"the store has no records of {config.name} yet: `mmc run {config.name}` makes them")
-            yield outcome
+            if outcome.records:
+                yield outcome
+                continue
+            nothing = f"the store has no records of {config.name} yet: `mmc run {config.name}` makes them"
+            if not everything:
+                raise ConfigError(nothing)
+            console().print(nothing, style="yellow", soft_wrap=True)
 
 
 def check(
-    names: list[str] | None, everything: bool, jobs: int, update: bool, results: Path, data_dir: Path | None
+    names: list[str] | None,
+    everything: bool,
+    jobs: int,
+    update: bool,
+    results: Path,
+    data_dir: Path | None,
+    long: bool = False,
 ) -> int:
     """Run configs anew and compare with their references; return 1 if any cell moved. An update takes the store's."""
     out = console()
     moved = 0
     directory = str(data_dir) if data_dir else None
-    for config in _configs(names, everything):
+    configs, left_out = _short("check", names, everything, long)
+    for config in configs:
         try:
             if everything:
                 need_no_download(config, directory)
@@ -159,6 +189,8 @@ def check(
             out.print(f"… and {len(changes) - _SHOWN} more")
         for line in _pointers(config, table, changes):
             out.print(line, soft_wrap=True)
+    if left_out:
+        out.print(left_out, style="yellow", soft_wrap=True)
     return 1 if moved else 0
 
 

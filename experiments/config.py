@@ -235,11 +235,13 @@ class Experiment(Model):
     """A whole config.
 
     Sets of more than two classes need ``multiclass: one-vs-one``, a classifier for every pair of classes; two classes
-    are then one pair.
+    are then one pair. ``long`` says that a run takes more than ten minutes: ``--all`` then leaves it out, unless
+    ``--long`` is given too.
     """
 
     title: str
     paper: str | None = None
+    long: bool = False
     notes: str = ""
     seed: int = Field(0, ge=0)
     datasets: dict[str, DataSpec | None] = Field(min_length=1)

@@ -55,14 +55,14 @@ def test_cells_that_appear_or_vanish_are_told():
 STUDY = """\
 title: small
 datasets:
-  gamma_synthetic:
+  gamma_synthetic: {options: {n_pos: 30, n_neg: 30, test_pos: 5, test_neg: 5}}
 scale: none
 methods:
   LDA: {method: lda}
   SVM: {method: svm}
   MPM: {method: mpm}
-split: {kind: stratified-kfold, folds: 3, repetitions: 4}
-table: {rows: [method], columns: [], metrics: [error_pos, error_neg]}
+split: {kind: stratified-kfold, folds: 3, repetitions: 2}
+table: {rows: [method], columns: [], metrics: [error]}
 """
 
 
@@ -83,11 +83,11 @@ def test_a_sign_that_is_flipped_in_one_solver_is_found_in_the_cells_of_its_metho
     capsys.readouterr()
     assert check(*arguments, False, tmp_path, None) == 1
     printed = capsys.readouterr().out
-    assert "small: 2 of 6 cells moved" in printed
+    assert "small: 1 of 3 cells moved" in printed
     lines = [line.split() for line in printed.splitlines()]
-    assert [line[:2] for line in lines if "±" in line] == [["SVM", "error_pos"], ["SVM", "error_neg"]]
+    assert [line[:2] for line in lines if "±" in line] == [["SVM", "error"]]
     assert "LDA (lda, solver closed-form): none moved" in printed
-    assert "SVM (svm, solver libsvm): 2 of 2 cells moved" in printed
+    assert "SVM (svm, solver libsvm): 1 of 1 cells moved" in printed
     assert "`mmc check small --update`" in printed
 
 
@@ -100,6 +100,6 @@ def test_where_a_table_does_not_fit_each_cell_has_a_line(tmp_path, monkeypatch, 
     monkeypatch.setenv("COLUMNS", "60")
     assert check([str(study)], False, 1, False, tmp_path, None) == 1
     printed = " ".join(capsys.readouterr().out.split())
-    assert "4 of 6 cells moved" in printed
-    assert "dataset=gamma_synthetic method=SVM error_pos: before absent, after" in printed
-    assert "dataset=gamma_synthetic method=SVC error_pos: before" in printed
+    assert "2 of 3 cells moved" in printed
+    assert "dataset=gamma_synthetic method=SVM error: before absent, after" in printed
+    assert "dataset=gamma_synthetic method=SVC error: before" in printed
