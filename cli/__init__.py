@@ -32,6 +32,9 @@ DataDir = Annotated[
     Path | None, typer.Option("--data-dir", envvar="MMC_DATA_DIR", help="Folder with the large data sets.")
 ]
 All = Annotated[bool, typer.Option("--all", help="Every bundled config.")]
+Long = Annotated[
+    bool, typer.Option("--long", help="With --all: also the configs that take more than ten minutes each.")
+]
 _CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -63,6 +66,7 @@ def _root(
 def run(
     configs: Configs = None,
     everything: All = False,
+    long: Long = False,
     jobs: Jobs = _CORES,
     fresh: Annotated[bool, typer.Option("--fresh", help="Fit everything anew, even where a record exists.")] = False,
     results: Results = Path("results"),
@@ -74,7 +78,7 @@ def run(
     """
     from mmc.cli import verbs
 
-    verbs.run(configs, everything, jobs, fresh, results, data_dir)
+    verbs.run(configs, everything, jobs, fresh, results, data_dir, long)
 
 
 @app.command()
@@ -118,6 +122,7 @@ def plot(
 def check(
     configs: Configs = None,
     everything: All = False,
+    long: Long = False,
     jobs: Jobs = _CORES,
     update: Annotated[
         bool, typer.Option("--update", help="Accept the table of the last run as the new reference.")
@@ -131,7 +136,7 @@ def check(
     """
     from mmc.cli import verbs
 
-    raise typer.Exit(verbs.check(configs, everything, jobs, update, results, data_dir))
+    raise typer.Exit(verbs.check(configs, everything, jobs, update, results, data_dir, long))
 
 
 @app.command()

@@ -74,10 +74,11 @@ def _configs() -> Any:
     from mmc.experiments.config import bundled
     from mmc.experiments.yaml_lines import read
 
-    table = _table("name", "paper", "title")
+    table = _table("name", "paper", "title", "")
     for name, path in bundled().items():
         document, _ = read(path)
-        table.add_row(name, str(document.get("paper") or ""), str(document.get("title") or ""))
+        long = "long" if document.get("long") else ""
+        table.add_row(name, str(document.get("paper") or ""), str(document.get("title") or ""), long)
     return table
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,16 @@ from mmc.cli.progress import Display
 from mmc.cli.shell import console
 from mmc.experiments import render
 from mmc.experiments import run as runner
-from mmc.experiments.check import compare, read_reference, write_reference
+from mmc.experiments.check import Change, compare, read_reference, write_reference
 from mmc.experiments.config import Config, bundled, load
 from mmc.experiments.engine import engine
 from mmc.experiments.errors import ConfigError, DataAbsent, TrialError
 from mmc.experiments.plan import absent, need_no_download, plan
 from mmc.experiments.store import Store
 from mmc.experiments.tables import Table
+from mmc.methods import CATALOGUE
 
+_SHOWN = 30
 _log = logging.getLogger("mmc")
 _log.setLevel(logging.INFO)
 _log.addHandler(logging.StreamHandler(sys.stderr))
@@ -33,14 +36,31 @@ def _configs(names: list[str] | None, everything: bool) -> list[Config]:
     return [load(name) for name in dict.fromkeys(names)]
 
 
+def _short(verb: str, names: list[str] | None, everything: bool, long: bool) -> tuple[list[Config], str]:
+    """Return the configs without those that ``--all`` alone leaves out, and a line that names these."""
+    configs = _configs(names, everything)
+    if not everything or long:
+        return configs, ""
+    away = [c.name for c in configs if c.experiment.long and c.name not in (names or ())]
+    how = f"`mmc {verb} --all --long` takes them in, `mmc {verb} NAME` runs one"
+    line = f"left out, because they take more than ten minutes each: {', '.join(away)}; {how}"
+    return [c for c in configs if c.name not in away], line if away else ""
+
+
 def run(
-    names: list[str] | None, everything: bool, jobs: int, fresh: bool, results: Path, data_dir: Path | None
+    names: list[str] | None,
+    everything: bool,
+    jobs: int,
+    fresh: bool,
+    results: Path,
+    data_dir: Path | None,
+    long: bool = False,
 ) -> None:
     """Run configs one after the other; each table is printed and written as soon as it is there.
 
     Of all of them (``everything``), one whose data cannot be had is told, and is no failure.
     """
-    configs = _configs(names, everything)
+    configs, left_out = _short("run", names, everything, long)
     out = console()
     troubles = []
     with Store(results / runner.STORE) as store:
@@ -63,6 +83,8 @@ def run(
                 out.print(f"{claim.verdict:>14}: {claim.statement}\n{'':16}{claim.measured}", soft_wrap=True)
             files += outcome.draw(folder)
             out.print(f"written to {folder}/: {', '.join(files)}\n", style="dim")
+    if left_out:
+        out.print(left_out, style="yellow", soft_wrap=True)
     if troubles:
         raise ConfigError("\n".join(troubles))
 
@@ -113,19 +135,30 @@ def _recalled(
                     raise
                 _not_run(config, error)
                 continue
-            if not outcome.records:
-                raise ConfigError(f"the store has no records of {config.name} yet: `mmc run {config.name}` makes them")
-            yield outcome
+            if outcome.records:
+                yield outcome
+                continue
+            nothing = f"the store has no records of {config.name} yet: `mmc run {config.name}` makes them"
+            if not everything:
+                raise ConfigError(nothing)
+            console().print(nothing, style="yellow", soft_wrap=True)
 
 
 def check(
-    names: list[str] | None, everything: bool, jobs: int, update: bool, results: Path, data_dir: Path | None
+    names: list[str] | None,
+    everything: bool,
+    jobs: int,
+    update: bool,
+    results: Path,
+    data_dir: Path | None,
+    long: bool = False,
 ) -> int:
     """Run configs anew and compare with their references; return 1 if any cell moved. An update takes the store's."""
     out = console()
     moved = 0
     directory = str(data_dir) if data_dir else None
-    for config in _configs(names, everything):
+    configs, left_out = _short("check", names, everything, long)
+    for config in configs:
         try:
             if everything:
                 need_no_download(config, directory)
@@ -147,9 +180,49 @@ def check(
             out.print(f"{config.name}: {len(table.cells)} cells, none moved")
             continue
         out.print(f"{config.name}: {len(changes)} of {len(table.cells)} cells moved", style="red bold")
-        for change in changes:
-            out.print(f"  {change}")
+        listed = _moved(changes[:_SHOWN], table)
+        if out.measure(listed, options=out.options.update(width=1000)).maximum <= out.width:
+            out.print(listed)
+        else:
+            out.print("\n".join(f"  {change}" for change in changes[:_SHOWN]))
+        if len(changes) > _SHOWN:
+            out.print(f"… and {len(changes) - _SHOWN} more")
+        for line in _pointers(config, table, changes):
+            out.print(line, soft_wrap=True)
+    if left_out:
+        out.print(left_out, style="yellow", soft_wrap=True)
     return 1 if moved else 0
+
+
+def _moved(changes: Sequence[Change], table: Table) -> Any:
+    from rich import box
+    from rich.table import Table as RichTable
+
+    names = [name for name in changes[0].keys if len({str(cell.keys.get(name, "")) for cell in table.cells}) > 1]
+    out = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in (*names, ""):
+        out.add_column(name, no_wrap=True)
+    reported = any(change.reported for change in changes)
+    for name in ("before", "after", "moved by", "allowed", *(["reported"] if reported else [])):
+        out.add_column(name, justify="right", no_wrap=True)
+    for change in changes:
+        by = "" if change.moved is None else f"{change.moved:+.3g}"
+        place = (*(change.keys.get(name, "") for name in names), change.metric)
+        numbers = (change.before, change.after, by, f"{change.tolerance:.2g}", change.reported)
+        out.add_row(*place, *numbers[: 5 if reported else 4])
+    return out
+
+
+def _pointers(config: Config, table: Table, changes: Sequence[Change]) -> Iterator[str]:
+    """Yield where to look, and what to do if it was meant."""
+    moved = Counter(change.keys["method"] for change in changes)
+    total = Counter(str(cell.keys["method"]) for cell in table.cells)
+    for label, spec in config.experiment.methods.items():
+        solver = spec.params.get("solver") or next(iter(CATALOGUE[spec.method].solvers))
+        counted = f"{moved[label]} of {total[label]} cells moved" if moved[label] else "none moved"
+        yield f"  {label} ({spec.method}, solver {solver}): {counted}"
+    name = config.name
+    yield f"If this is meant: `mmc run {name}` makes the table anew, `mmc check {name} --update` its reference; commit both."
 
 
 def _print(table: Table, out: Any) -> None:

@@ -105,6 +105,30 @@ def noisy_normals(
     return _dataset("noisy_normals", blocks)
 
 
+def separable_normals(
+    seed: int,
+    *,
+    n_features: int,
+    n_pos: int,
+    n_neg: int,
+    margin: float,
+    spread: Sequence[float],
+    lean: Sequence[float],
+) -> DataSet:
+    """Two normal classes that the plane x1 = 0 separates, for what Gu & Guo's section 2 assumes.
+
+    In a class x1 = z1 and xk = spread·zk + lean·z1 with standard normal z; it is then moved along x1 until its nearest point
+    is margin/2 from the plane. ``spread`` and ``lean`` have a value for each class, the positive one first.
+    """
+    blocks = []
+    for stream, (label, rows, side) in enumerate((("pos", n_pos, 1.0), ("neg", n_neg, -1.0))):
+        z = _stream(seed, stream).standard_normal((rows, n_features))
+        X = np.column_stack([z[:, :1], spread[stream] * z[:, 1:] + lean[stream] * z[:, :1]])
+        X[:, 0] += side * (margin / 2 - (side * X[:, 0]).min())
+        blocks.append((label, X))
+    return _dataset("separable_normals", blocks)
+
+
 def random_circles(
     seed: int, *, n_small: int, separable: int, radii: Sequence[float], arc: float, gap: float
 ) -> DataSet:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,22 +14,26 @@ from mmc.experiments.errors import ConfigError, StoreError
 from mmc.experiments.tables import Cell, Table
 
 REFERENCE = "reference.csv"
+_NOT_KEYS = {*render.CSV_FIELDS, "chosen"}
 _NUMBERS = ("mean", "std", "infeasible", "failed", "repetitions", "resolution")
 
 
 @dataclass(frozen=True)
 class Change:
-    """A cell that moved beyond its tolerance."""
+    """A cell that moved beyond its tolerance: by how much, where there are two means to compare."""
 
-    where: str
+    keys: Mapping[str, str]
+    metric: str
     before: str
     after: str
-    reported: str
-    tolerance: float
+    tolerance: float = 0.0
+    moved: float | None = None
+    reported: str = ""
 
     def __str__(self) -> str:
         reported = f", reported {self.reported}" if self.reported else ""
-        return f"{self.where}: before {self.before}, after {self.after} (tolerance {self.tolerance:.2g}){reported}"
+        where = _where(self.keys, self.metric)
+        return f"{where}: before {self.before}, after {self.after} (tolerance {self.tolerance:.2g}){reported}"
 
 
 def write_reference(table: Table, folder: Path) -> None:
@@ -65,20 +70,26 @@ def compare(table: Table, reference: dict[str, dict[str, str]]) -> list[Change]:
     seen = set()
     names = list(dict.fromkeys(["dataset", "method", *table.rows, *table.columns]))
     for cell in table.cells:
-        where = _where({name: str(cell.keys.get(name, "")) for name in names}, cell.metric)
+        keys = {name: str(cell.keys.get(name, "")) for name in names}
+        where = _where(keys, cell.metric)
         seen.add(where)
         before = reference.get(where)
+        after = render.measured(cell)
         if before is None:
-            changes.append(Change(where, "absent", render.measured(cell), cell.reported or "", 0.0))
-        elif (tolerance := _moved(cell, before)) is not None:
-            changes.append(Change(where, _text(before), render.measured(cell), cell.reported or "", tolerance))
-    changes += [
-        Change(w, _text(row), "absent", row.get("reported", ""), 0.0) for w, row in reference.items() if w not in seen
-    ]
+            changes.append(Change(keys, cell.metric, "absent", after, reported=cell.reported or ""))
+        elif (tolerance := _exceeded(cell, before)) is not None:
+            old = float(before["mean"]) if before["mean"] else None
+            moved = None if old is None or cell.mean is None else cell.mean - old
+            text = _text(before, cell.decimals)
+            changes.append(Change(keys, cell.metric, text, after, tolerance, moved, cell.reported or ""))
+    for where, row in reference.items():
+        if where not in seen:
+            keys = {name: value for name, value in row.items() if name not in _NOT_KEYS}
+            changes.append(Change(keys, row["metric"], _text(row), "absent", reported=row.get("reported", "")))
     return changes
 
 
-def _moved(cell: Cell, before: dict[str, str]) -> float | None:
+def _exceeded(cell: Cell, before: dict[str, str]) -> float | None:
     """Return the tolerance that a cell has exceeded, or None."""
     count = max(int(before["repetitions"]), 1)
     tolerance = max(float(before["std"] or 0) / math.sqrt(count), float(before["resolution"]))
@@ -97,12 +108,16 @@ def _rounding(written: float) -> float:
     return 10.0 ** (math.floor(math.log10(abs(written))) - 5) if written else 1e-9
 
 
-def _where(row: dict[str, Any], metric: str) -> str:
-    skip = {*render.CSV_FIELDS, "chosen"}
-    return " ".join(f"{key}={value}" for key, value in row.items() if key not in skip) + f" {metric}"
+def _where(row: Mapping[str, Any], metric: str) -> str:
+    return " ".join(f"{key}={value}" for key, value in row.items() if key not in _NOT_KEYS) + f" {metric}"
 
 
-def _text(row: dict[str, str]) -> str:
+def _text(row: dict[str, str], decimals: int = 2) -> str:
+    """Return a row of the reference as ``render.measured`` writes a cell."""
+    infeasible, failed, trials = (int(row.get(name) or 0) for name in ("infeasible", "failed", "trials"))
     if not row["mean"]:
-        return "×" if int(row["infeasible"]) else "–"
-    return f"{float(row['mean']):.2f} ± {float(row['std']):.2f}"
+        return "×" + (f" {infeasible}/{trials}" if infeasible < trials else "") if infeasible else "–"
+    text = f"{float(row['mean']):.{decimals}f} ± {float(row['std']):.{decimals}f}"
+    text += f" (× {infeasible}/{trials})" if infeasible else ""
+    text += f" (! {failed}/{trials})" if failed else ""
+    return text + ("†" if int(row.get("capped") or 0) else "")

@@ -21,7 +21,7 @@ Params = dict[str, Any]
 class Model(BaseModel):
     """Unknown keys are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, ser_json_inf_nan="strings")
 
 
 class SetSpec(Model):
@@ -199,7 +199,8 @@ class TableSpec(Model):
     """Which keys make rows and columns (``dataset``, ``method`` or a parameter), and what is measured.
 
     ``paired`` names a method that every other one is compared with, split by split, on the first metric. ``spread`` is
-    what stands behind ±: the standard deviation over repetitions, the standard error of their mean, or both.
+    what stands behind ±: the standard deviation over repetitions, the standard error of their mean, or both. ``decimals``
+    are those of a number that has no reported one to follow.
     """
 
     rows: list[str] = ["dataset"]
@@ -208,6 +209,7 @@ class TableSpec(Model):
     labels: dict[str, str] = {}
     paired: str | None = None
     spread: Literal["std", "se", "both"] = "std"
+    decimals: Annotated[int, Field(ge=0, le=6)] = 2
 
 
 class Costs(Model):
@@ -233,11 +235,13 @@ class Experiment(Model):
     """A whole config.
 
     Sets of more than two classes need ``multiclass: one-vs-one``, a classifier for every pair of classes; two classes
-    are then one pair.
+    are then one pair. ``long`` says that a run takes more than ten minutes: ``--all`` then leaves it out, unless
+    ``--long`` is given too.
     """
 
     title: str
     paper: str | None = None
+    long: bool = False
     notes: str = ""
     seed: int = Field(0, ge=0)
     datasets: dict[str, DataSpec | None] = Field(min_length=1)

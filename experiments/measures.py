@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from mmc.methods import CATALOGUE
+
 THRESHOLDS = 50
 _TIE = 1e-6  # free support vectors share one value but for rounding
 
@@ -45,10 +47,28 @@ def band(
     return values
 
 
+def ratios(model: Any, X: Any, y: Any) -> dict[str, float]:
+    """Return the quotients d_w / d_b that Gu & Guo's min-max machines minimise, (1), of a linear classifier's w.
+
+    On the training points, by their names in the catalogue; Σ is divided by the class sizes in d_w^s, and D = 0 in d_w^d. A
+    quotient is left out where d_b is not positive: w does not separate the means, or the classes (``separates``: 100 or 0).
+    """
+    from mmc.methods.dispersions import dispersions
+
+    if not hasattr(model, "coef_"):
+        raise ValueError("ratios: they are those of a linear classifier; use kernel: linear")
+    found = dispersions(model.coef_, X, y, sizes_divide=True)
+    values = {"separates": 100.0 * (found.b_m > 0)}
+    for pair in dict.fromkeys(method.optimises for method in CATALOGUE.values() if method.optimises):
+        if (quotient := found.ratio(pair)) > 0:
+            values[pair] = quotient
+    return values
+
+
 def _cluster_means(g: Any, clusters: int) -> Any:
     if len(g) % clusters:
         raise ValueError(f"band: the {len(g)} training points of class +1 do not make {clusters} equal clusters")
     return g.reshape(clusters, -1).mean(axis=1)
 
 
-MEASURES: Mapping[str, Callable[..., dict[str, Any]]] = {"band": band}
+MEASURES: Mapping[str, Callable[..., dict[str, Any]]] = {"band": band, "ratios": ratios}

@@ -324,7 +324,14 @@ def _tex_cell(cell: Cell, spread: str) -> str:
 
 
 def _tex(text: str) -> str:
-    for plain, tex in (("\\", r"\textbackslash{}"), ("&", r"\&"), ("%", r"\%"), ("_", r"\_"), ("#", r"\#")):
+    for plain, tex in (
+        ("\\", r"\textbackslash{}"),
+        ("&", r"\&"),
+        ("%", r"\%"),
+        ("_", r"\_"),
+        ("#", r"\#"),
+        ("^", r"\^{}"),
+    ):
         text = text.replace(plain, tex)
     for plain, tex in (
         ("±", r"$\pm$"),

@@ -190,7 +190,7 @@ def _provenance(
         statuses[record.status] = statuses.get(record.status, 0) + 1
     return {
         "config": config.name,
-        "experiment": config.experiment.model_dump(mode="json", exclude_none=True),
+        "experiment": json.loads(config.experiment.model_dump_json(exclude_none=True)),
         "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "seconds": round(seconds, 2),
         "fit_seconds": round(sum(r.values.get("seconds", 0.0) for r in records.values()), 2),

@@ -122,7 +122,8 @@ def recall_all(configs: Iterable[Config], store: Store, data_dir: str | None = N
             if outcome.missing:
                 total = sum(len(unit.trials) for unit in outcome.units)
                 lacking = "no trial has" if outcome.missing == total else f"{outcome.missing} of {total} trials lack"
-                yield Result(config, nothing, problem=f"{lacking} a record of this code: mmc run {config.name}")
+                how = f"mmc run {config.name}" + (" (more than ten minutes)" if config.experiment.long else "")
+                yield Result(config, nothing, problem=f"{lacking} a record of this code: {how}")
             else:
                 yield Result(config, outcome, store.provenance(config.name))
 

@@ -57,6 +57,7 @@ class Cell:
     df: float = math.inf
     right: Any = field(default=None, compare=False, repr=False)
     trouble: str = ""
+    digits: int = 2
 
     @cached_property
     def mean(self) -> float | None:
@@ -80,10 +81,10 @@ class Cell:
 
     @property
     def decimals(self) -> int:
-        """How many digits to show: those of the paper, or what the spread makes meaningful."""
+        """How many digits to show: those of the paper, or what the config asks for."""
         if self.reported not in (None, INFEASIBLE):
             return len(str(self.reported).partition(".")[2])
-        return 0 if self.metric in ("errors", "ties") and len(self.by_repetition) == 1 else 2
+        return 0 if self.metric in ("errors", "ties") and len(self.by_repetition) == 1 else self.digits
 
 
 @dataclass(frozen=True)
@@ -159,6 +160,7 @@ def gather(config: Config, units: Sequence[Unit], records: Mapping[str, Record])
                 for name in experiment.table.metrics:
                     cell = _cell(base, name, options[chosen], costs)
                     cells.append(replace(cell, chosen=grid[chosen]))
+    cells = [replace(cell, digits=experiment.table.decimals) for cell in cells]
     if experiment.reported:
         beside = {label: spec.beside for label, spec in experiment.methods.items() if spec.beside}
         cells = compare(cells, experiment.reported, list(experiment.datasets), config.file.parent, beside)

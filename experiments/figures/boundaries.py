@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mmc.experiments.errors import ConfigError
 from mmc.experiments.figures import Drawing, refitted
 from mmc.experiments.plan import Unit
 from mmc.experiments.trials import scaled
@@ -15,15 +16,21 @@ _COLOURS = ("crimson", "seagreen", "black", "royalblue", "darkorange", "purple")
 
 
 def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
-    """Yield one figure per data set. Options: ``methods`` (labels; default all); ``dashed`` (labels drawn dashed)."""
+    """Yield one figure per data set. Options: ``datasets``, ``methods`` (labels; default all); ``dashed`` (labels)."""
     import matplotlib.pyplot as plt
     from matplotlib.lines import Line2D
 
     experiment = drawing.config.experiment
     labels = drawing.options.get("methods") or list(experiment.methods)
-    for dataset in experiment.datasets:
-        unit = next(u for u in drawing.units if u.source.label == dataset)
-        data = unit.source.load()
+    datasets = drawing.options.get("datasets") or list(experiment.datasets)
+    for dataset in datasets:
+        unit = next((u for u in drawing.units if u.source.label == dataset), None)
+        data = unit.source.load() if unit else None
+        if unit is None or data is None or data.X.shape[1] != 2:
+            raise ConfigError(
+                f"{drawing.config.file}: a figure of kind 'boundaries' needs data in the plane, unlike {dataset}; "
+                "'datasets' says which are drawn"
+            )
         train, test = scaled(unit.scale, data.X[unit.split.train], data.X[unit.split.test])
         positive = data.y == data.positive
         y_train, y_test = positive[unit.split.train], positive[unit.split.test]
@@ -51,7 +58,7 @@ def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
             handles.append(Line2D([], [], color=colour, linestyle=style, label=label))
         axes.set(xlabel="x₁", ylabel="x₂", title=drawing.table.label(dataset))
         figure.legend(handles=handles, loc="outside lower center", ncols=4, fontsize="small")
-        yield (dataset if len(experiment.datasets) > 1 else ""), figure
+        yield (dataset if len(datasets) > 1 else ""), figure
 
 
 def _fitted(drawing: Drawing, unit: Unit, label: str) -> Any:

@@ -88,3 +88,39 @@ def test_the_report_counts_its_numbers_as_not_run(asked, tmp_path, capsys):
     section = page[page.index('id="mmrm_usps"') :]
     assert "<b>Not run:</b> not on this machine: usps" in section[: section.index("</article>")]
     assert asked == []
+
+
+def test_all_leaves_out_what_takes_long_and_says_so(asked, tmp_path, monkeypatch, capsys):
+    (tmp_path / "slow.yaml").write_text(SMALL + "long: true\n")
+    configs = {name: tmp_path / f"{name}.yaml" for name in ("slow", "small")}
+    for module in ("cli.verbs", "experiments.config"):
+        monkeypatch.setattr(f"mmc.{module}.bundled", lambda: configs)
+    verbs.run(None, True, 1, False, tmp_path, None)
+    printed = capsys.readouterr().out
+    assert (
+        "left out, because they take more than ten minutes each: slow; `mmc run --all --long` takes them in" in printed
+    )
+    assert not (tmp_path / "slow").exists()
+    verbs.show(None, True, tmp_path, None)
+    assert "store has no records" not in capsys.readouterr().out, "both have the same trials, and the same keys"
+
+    verbs.run(None, True, 1, False, tmp_path, None, long=True)
+    verbs.run(["slow"], True, 1, False, tmp_path, None)
+    assert "left out" not in capsys.readouterr().out
+    assert (tmp_path / "slow" / "table.csv").exists()
+
+    assert verbs.check(None, True, 1, True, tmp_path, None) == 0
+    assert verbs.check(None, True, 1, False, tmp_path, None) == 0
+    assert capsys.readouterr().out.count("more than ten minutes each: slow") == 2
+    assert not (tmp_path / "slow" / "reference.csv").exists()
+    assert verbs.check(None, True, 1, True, tmp_path, None, long=True) == 0
+    assert (tmp_path / "slow" / "reference.csv").exists()
+
+
+def test_show_of_all_goes_on_past_what_was_not_run(asked, tmp_path, capsys):
+    with Store(tmp_path / STORE):
+        pass
+    verbs.show(None, True, tmp_path, None)
+    assert "the store has no records of small yet: `mmc run small` makes them" in capsys.readouterr().out
+    with pytest.raises(ConfigError, match="the store has no records of small yet"):
+        verbs.show(["small"], False, tmp_path, None)

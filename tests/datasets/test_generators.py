@@ -110,6 +110,19 @@ def test_a_larger_class_begins_with_the_smaller_one_and_leaves_the_other_alone(n
     np.testing.assert_array_equal(small.X[10:30], large.X[30:50])
 
 
+def test_separable_normals():
+    """A plane with the margin asked for on both sides, and classes of the shape asked for."""
+    data = load("separable_normals", seed=3, n_features=3, n_pos=MANY, n_neg=MANY, margin=1.5, lean=[1, -0.5])
+    for label, side, spread, lean in (("pos", 1, 1.0, 1.0), ("neg", -1, 2.0, -0.5)):
+        rows = data.X[data.y == label]
+        assert (side * rows[:, 0]).min() == pytest.approx(0.75)
+        follow = np.array([1, lean, lean])
+        cov = np.diag([0, spread**2, spread**2]) + np.outer(follow, follow)
+        _, mean, found = moments(data, label)
+        assert np.abs(mean[1:]).max() < 5 * math.sqrt(cov.max() / MANY)
+        assert np.abs(found - cov).max() < 5 * cov.max() * math.sqrt(2 / MANY)
+
+
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("separable", [0, 1])
 def test_random_circles(seed, separable):

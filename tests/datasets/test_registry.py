@@ -25,6 +25,7 @@ ORIGINALS = {
     "gamma_synthetic": (300, 2, {"pos": 150, "neg": 150}),
     "bsvm_toy": (900, 2, {"pos": 500, "neg": 400}),
     "noisy_normals": (204, 2, {"pos": 102, "neg": 102}),
+    "separable_normals": (300, 10, {"pos": 120, "neg": 180}),
     "random_circles": (4, 2, {"biggest": 1, "other": 3}),
 }
 

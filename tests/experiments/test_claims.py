@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from mmc.experiments.claims import FAILS, HOLDS, PARTLY, Claim, bsvm, smem, to_markdown
+from mmc.experiments.claims import FAILS, HOLDS, PARTLY, Claim, bsvm, framework, smem, to_markdown
 from mmc.experiments.config import load
 from mmc.experiments.engine import engine
 from mmc.experiments.errors import ConfigError
@@ -218,3 +218,60 @@ def test_claims_about_knowledge_sets_hold_in_part_or_not_at_all():
     assert [c.verdict for c in knowledge_claims((9, 20, 9, 1e-6), hard=False)] == [FAILS, HOLDS]
     assert len(knowledge_claims((9, 20, 9, 1e-6), without=["SMEM, shared slack"])) == 2
     assert knowledge_claims((9, 20, 9, 1e-6), without=["TSVC"]) == []
+
+
+V, M, D = "d_w^v / d_b^c", "d_w^m / d_b^m", "d_w^d / d_b^m"
+
+
+def framework_claims(*draws):
+    """Return the claims on one data set: each draw has the quotients of LDA, MMRM, SVM and RMM."""
+    methods = {"Fisher": "lda", "MMRM": "mmrm", "SVM": "svm", "RMM": "rmm"}
+    units, records = [], {}
+    for repetition, draw in enumerate(draws):
+        for label, values in zip(methods, draw, strict=True):
+            key = f"{label} {repetition}"
+            place = SimpleNamespace(repetition=repetition, fold=0)
+            toy = SimpleNamespace(label="toy")
+            units.append(SimpleNamespace(source=toy, split=place, label=label, trials=[SimpleNamespace(key=key)]))
+            records[key] = SimpleNamespace(values={"separates": 100.0 * (M in values), **values})
+    specs = {label: SimpleNamespace(method=method) for label, method in methods.items()}
+    experiment = SimpleNamespace(datasets={"toy": None}, methods_on=lambda dataset: specs)
+    config = SimpleNamespace(experiment=experiment)
+    return {c.statement: c for c in framework(SimpleNamespace(config=config, units=units, records=records))}
+
+
+FISHER, RATIO, NORM, DIAMETER = (
+    f"toy: Fisher minimises {V} (2.1)",
+    f"toy: MMRM minimises {M} (3.1)",
+    "toy: SVM minimises d_w^n / d_b^m (2.3)",
+    f"toy: RMM has a smaller {D} than SVM (2.5)",
+)
+
+
+def with_norm(*draw):
+    return [{**values, "d_w^n / d_b^m": 1.0 + (label != 2)} for label, values in enumerate(draw)]
+
+
+def test_each_machine_is_held_against_its_own_ratio():
+    first = with_norm(
+        {V: 1.0, M: 3.0, D: 9.0}, {V: 2.0, M: 1.0, D: 5.0}, {V: 2.0, M: 2.0, D: 5.0}, {V: 2.0, M: 2.0, D: 4.0}
+    )
+    found = framework_claims(first, first)
+    assert list(found) == [FISHER, NORM, RATIO, DIAMETER]
+    assert {claim.verdict for claim in found.values()} == {HOLDS}
+    assert found[RATIO].measured == (
+        "1.000 ± 0.000, the least of 4 on 2 of 2 draws; the next on average is SVM, 2.000 ± 0.000"
+    )
+    assert "smaller on 2 of 2 draws, larger on 0" in found[DIAMETER].measured
+
+    other = with_norm({V: 1.0, D: 9.0}, {V: 0.5, M: 2.0, D: 5.0}, {V: 2.0, M: 2.0, D: 5.0}, {V: 2.0, M: 2.0, D: 6.0})
+    found = framework_claims(first, other)
+    assert [claim.verdict for claim in found.values()] == [PARTLY, HOLDS, HOLDS, PARTLY]
+    assert "on 2 of 2 draws (on 1 not alone)" in found[RATIO].measured
+    assert [claim.verdict for claim in framework_claims(other).values()] == [FAILS, HOLDS, HOLDS, FAILS]
+
+
+def test_a_machine_that_does_not_separate_is_not_the_best():
+    lost = with_norm({V: 1.0, M: 3.0}, {V: 2.0}, {V: 2.0}, {V: 2.0})
+    assert framework_claims(lost)[RATIO].verdict == FAILS
+    assert framework_claims(lost, lost)[RATIO].measured.startswith("inf, the least of 4 on 0 of 2 draws; ")

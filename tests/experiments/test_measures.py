@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from mmc.experiments.measures import band
-from mmc.methods import BSVM, SVM
+from mmc.experiments.measures import band, ratios
+from mmc.methods import BSVM, LDA, SVM
 
 
 class Rule:
@@ -113,3 +113,31 @@ def test_support_vectors_of_the_methods_are_counted():
     values = band(banded, X, y, rho=(1, 1.5))
     assert values["n_alpha"] == np.count_nonzero(banded.alpha_)
     assert values["n_theta"] == np.count_nonzero(banded.theta_) > 0
+
+
+def test_ratios_that_can_be_counted_by_hand():
+    """Along w = (2, 0) the classes are at 2, 4, 6 and -2, -4: √(8 + 2), √(8/3) + √1, √(½·4); means 7 apart, a gap of 4."""
+    X = np.array([[1.0, 9], [2, -9], [3, 0], [-1, 5], [-2, 7]])
+    y = np.array([1, 1, 1, -1, -1])
+    model = LDA().fit(X, y)
+    model.coef_ = np.array([[2.0, 0.0]])
+    assert ratios(model, X, y) == pytest.approx(
+        {
+            "separates": 100,
+            "d_w^v / d_b^c": 10**0.5 / 7,
+            "d_w^s / d_b^c": ((8 / 3) ** 0.5 + 1) / 7,
+            "d_w^n / d_b^m": 2**0.5 / 4,
+            "d_w^s / d_b^m": ((8 / 3) ** 0.5 + 1) / 4,
+            "d_w^m / d_b^m": 3 / 4,
+            "d_w^d / d_b^m": 10 / 4,
+        }
+    )
+
+
+def test_where_the_classes_are_not_separated_there_is_no_ratio_to_their_margin():
+    X, y = np.array([[1.0], [-1], [-2], [0]]), np.array([1, 1, -1, -1])
+    values = ratios(SVM().fit(X, y), X, y)
+    assert values["separates"] == 0
+    assert {name[-5:] for name in values if "/" in name} == {"d_b^c"}
+    with pytest.raises(ValueError, match="use kernel: linear"):
+        ratios(SVM(kernel="rbf", gamma=1.0).fit(X, y), X, y)
