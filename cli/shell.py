@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +13,7 @@ INTERRUPTED = 130
 
 def guarded(command: Callable[..., Any]) -> int:
     """Call a typer app and return its exit code; what the user must mend becomes one message and code 2."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: workers end too, nothing is lost
     try:
         command(standalone_mode=True)
     except SystemExit as stop:

@@ -213,7 +213,8 @@ def face(program: Program, point: Point) -> Point:
     assert point.active is not None
     positive, between = point.active
     A, z, e, c, U = program.A, program.z, program.e, program.c, program.U
-    v, dual = np.zeros(len(c)), np.where(A @ point.v + point.b * z < e, U, 0.0)
+    full = (A @ point.v + point.b * z < e) & np.isfinite(U)
+    v, dual = np.zeros(len(c)), np.where(full, U, 0.0)
     v[positive], dual[between] = point.v[positive], point.dual[between]
     active = np.column_stack([A[np.ix_(between, positive)], z[between]])
     move = lstsq(active, e[between] - active @ np.append(v[positive], point.b), lapack_driver="gelsy")[0]

@@ -11,7 +11,7 @@ from sklearn.datasets import make_classification
 from mmc.methods import MMRM, FitError, InfeasibleProblem, NotConverged
 from mmc.methods.dispersions import dispersions
 from mmc.methods.kernels import KernelSpec
-from mmc.methods.solvers import column_generation, lp
+from mmc.methods.solvers import column_generation, interior_point, lp
 
 SOLVERS = ("lp", "column-generation")
 KERNELS = ({}, {"kernel": "rbf", "gamma": 0.4}, {"kernel": "poly", "gamma": 0.2, "degree": 2})
@@ -241,3 +241,16 @@ def test_classes_that_a_kernel_can_hardly_tell_apart_still_get_a_certificate():
     X, z = rng.normal(size=(80, 2)), rng.choice([-1.0, 1.0], 80)
     first, second = (MMRM(C=5.0, kernel="rbf", gamma=0.1, solver=solver).fit(X, z) for solver in SOLVERS)
     assert first.solution_.objective == pytest.approx(second.solution_.objective, rel=2e-6)
+
+
+def test_a_row_without_slack_that_is_violated_leaves_the_face_finite():
+    """Where v exceeds the cap, its λ has no upper bound to stand at."""
+    rng = np.random.default_rng(0)
+    A = np.vstack([np.full(6, -1.0), rng.normal(size=(12, 6))])
+    z, e = np.append(0.0, np.repeat([1.0, -1.0], 6)), np.append(-10.0, np.ones(12))
+    program = interior_point.Program(A, z, e, rng.uniform(1, 2, 6), np.append(inf, np.full(12, 3.0)))
+    point = interior_point.solve(program, np.ones(6), 0.0, np.zeros(13), tol=1e-6)
+    beyond = interior_point.Point(point.v + 100.0, point.b, point.dual, point.steps, point.active)
+    found = interior_point.face(program, beyond)
+    assert np.all(np.isfinite(found.v))
+    assert np.all(np.isfinite(found.dual))
