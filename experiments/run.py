@@ -111,6 +111,7 @@ def run(
                 watch(Progress(config.name, len(records), len(trials), dict(statuses)))
         finally:
             store.commit()
+    if missing or store.provenance(config.name) is None:  # all its records may be another config's
         seconds = time.perf_counter() - started
         store.set_provenance(config.name, _provenance(config, units, records, len(missing), seconds))
     return Outcome(config, units, records)
