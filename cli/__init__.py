@@ -22,9 +22,11 @@ data_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The da
 app.add_typer(data_app, name="data")
 
 Configs = Annotated[
-    list[str] | None, typer.Argument(metavar="CONFIG...", help="Paths of YAML files, or names of bundled configs.")
+    list[str] | None, typer.Argument(metavar="CONFIG", help="Paths of YAML files, or names of bundled configs.")
 ]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, help="Worker processes. Default: all cores.")]
+Jobs = Annotated[
+    int, typer.Option("--jobs", "-j", metavar="N", min=1, help="Worker processes.", show_default="all cores")
+]
 Results = Annotated[
     Path, typer.Option("--results", envvar="MMC_RESULTS_DIR", help="Folder for the tables and the store of records.")
 ]
@@ -32,9 +34,10 @@ DataDir = Annotated[
     Path | None, typer.Option("--data-dir", envvar="MMC_DATA_DIR", help="Folder with the large data sets.")
 ]
 All = Annotated[bool, typer.Option("--all", help="Every bundled config.")]
-Long = Annotated[
-    bool, typer.Option("--long", help="With --all: also the configs that take more than ten minutes each.")
+AllQuick = Annotated[
+    bool, typer.Option("--all", help="Every bundled config but those that take more than ten minutes each.")
 ]
+Long = Annotated[bool, typer.Option("--long", help="With --all: these too.")]
 _CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -65,7 +68,7 @@ def _root(
 @app.command()
 def run(
     configs: Configs = None,
-    everything: All = False,
+    everything: AllQuick = False,
     long: Long = False,
     jobs: Jobs = _CORES,
     fresh: Annotated[bool, typer.Option("--fresh", help="Fit everything anew, even where a record exists.")] = False,
@@ -83,7 +86,7 @@ def run(
 
 @app.command()
 def validate(configs: Configs = None, everything: All = False) -> None:
-    """Check configs without running anything: every problem with its file and line.
+    """Check configs without running anything. Every problem is told with its file and line.
 
     Example:  mmc validate my_study.yaml
     """
@@ -121,7 +124,7 @@ def plot(
 @app.command()
 def check(
     configs: Configs = None,
-    everything: All = False,
+    everything: AllQuick = False,
     long: Long = False,
     jobs: Jobs = _CORES,
     update: Annotated[
@@ -130,7 +133,7 @@ def check(
     results: Results = Path("results"),
     data_dir: DataDir = None,
 ) -> None:
-    """Run anew and compare with the committed results; exit code 1 where a cell moved beyond its tolerance.
+    """Run anew and compare with the committed results. Exit code 1 where a cell moved beyond its tolerance.
 
     Example:  mmc check breast_cancer
     """
@@ -141,12 +144,14 @@ def check(
 
 @app.command()
 def report(
-    configs: Configs = None,
+    configs: Annotated[
+        list[str] | None, typer.Argument(metavar="CONFIG", help="Your own configs, besides all bundled ones.")
+    ] = None,
     out: Annotated[Path, typer.Option("--out", help="The page to write.")] = Path("report.html"),
     results: Results = Path("results"),
     data_dir: DataDir = None,
 ) -> None:
-    """Write one HTML page of every table and figure from the store, and print the scoreboard. Nothing is fitted.
+    """Write everything as one HTML page and print the scoreboard. It comes from the store: nothing is fitted.
 
     Example:  mmc report --out report.html
     """
@@ -156,7 +161,7 @@ def report(
 
 
 @app.command("list")
-def list_(what: Annotated[str, typer.Argument(metavar="methods|solvers|datasets|configs")]) -> None:
+def list_(what: Annotated[str, typer.Argument(metavar="WHAT", help="methods, solvers, datasets or configs.")]) -> None:
     """List what there is: methods, solvers, datasets or configs.
 
     Example:  mmc list methods
@@ -168,7 +173,7 @@ def list_(what: Annotated[str, typer.Argument(metavar="methods|solvers|datasets|
 
 @data_app.command("list")
 def data_list(data_dir: DataDir = None) -> None:
-    """List the data sets; of the large ones, which do not come with the package, whether they are here.
+    """List the data sets. Large ones do not come with the package: it is told whether they are here.
 
     Example:  mmc data list
     """
@@ -181,7 +186,7 @@ def data_list(data_dir: DataDir = None) -> None:
 def data_show(
     name: Annotated[str, typer.Argument(help="A data set of `mmc data list`.")], data_dir: DataDir = None
 ) -> None:
-    """Show where a data set comes from, its licence, its size, its classes and its files.
+    """Show what is known of a data set: source, licence, size, files.
 
     Example:  mmc data show pima
     """
@@ -192,12 +197,10 @@ def data_show(
 
 @data_app.command("fetch")
 def data_fetch(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Default: every set that needs it.")
-    ] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Default: every set that needs it.")] = None,
     data_dir: DataDir = None,
 ) -> None:
-    """Download large data sets into your cache; what is there already is checked and stays where it is.
+    """Download large data sets into your cache. What is there already is checked and stays where it is.
 
     Example:  mmc data fetch usps isolet
     """
@@ -208,10 +211,10 @@ def data_fetch(
 
 @data_app.command("verify")
 def data_verify(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Default: all.")] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Default: all.")] = None,
     data_dir: DataDir = None,
 ) -> None:
-    """Load data sets and compare rows, classes and content with the registry. Nothing is downloaded.
+    """Load data sets and compare them with the registry. Rows, classes and content must agree; nothing is downloaded.
 
     Example:  mmc data verify
     """

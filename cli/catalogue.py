@@ -17,13 +17,14 @@ from mmc.methods import CATALOGUE, nearest
 _WHAT = ("methods", "solvers", "datasets", "configs")
 
 
-def _table(*heads: str) -> Any:
+def _table(*heads: str, whole: int = 1) -> Any:
+    """Return an empty table; the first ``whole`` columns are names to copy, which are never broken."""
     from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for head in heads:
-        table.add_column(head, overflow="fold")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, caption_justify="left", caption_style="dim")
+    for index, head in enumerate(heads):
+        table.add_column(head, overflow="fold", no_wrap=index < whole)
     return table
 
 
@@ -36,11 +37,16 @@ def show(what: str, data_dir: Path | None = None) -> None:
 
 
 def _methods() -> Any:
-    table = _table("key", "class in mmc.methods", "paper", "what it does", "minimises", "parameters")
+    table = _table("key", "in mmc.methods", "what it does", "parameters", whole=2)
+    table.caption = (
+        "all but lda also take kernel, gamma, degree and coef0; all take solver, solver_options and pos_label\n"
+        "min d_w / d_b: the ratio that it minimises (Gu & Guo, section 2; `mmc run mmrm_framework`)"
+    )
     for entry in CATALOGUE.values():
         shared = ("kernel", "gamma", "degree", "coef0", "solver", "solver_options", "pos_label")
         own = ", ".join(p for p in entry.parameters() if p not in shared)
-        table.add_row(entry.key, entry.name, entry.paper, entry.summary, entry.optimises, own)
+        minimises = f", min {entry.optimises}" if entry.optimises else ""
+        table.add_row(entry.key, entry.name, f"{entry.summary} ({entry.paper}{minimises})", own)
     return table
 
 
@@ -50,7 +56,7 @@ def _solvers() -> Any:
     import mmc.methods
 
     root = Path(mmc.methods.__file__).parent / "solvers"
-    table = _table("method", "solver", "what it is")
+    table = _table("method", "solver", "what it is", whole=2)
     for entry in CATALOGUE.values():
         for index, (solver, module) in enumerate(entry.solvers.items()):
             text = ast.get_docstring(ast.parse((root / f"{module}.py").read_text("utf-8"))) or ""
@@ -59,14 +65,14 @@ def _solvers() -> Any:
 
 
 def _datasets(data_dir: Path | None) -> Any:
-    table = _table("name", "rows × features", "classes", "kind", "description")
+    table = _table("name", "size", "classes", "kind", "description", whole=2)
+    table.caption = "size: rows × features; `mmc data show NAME` tells the classes, the source and the licence"
     for entry in REGISTRY.values():
-        classes = ", ".join(f"{label} {count}" for label, count in list(entry.classes.items())[:3])
-        more = ", …" if len(entry.classes) > 3 else ""
         kind: str = entry.kind
         if kind == "large":
             kind += ", not here" if absent(entry, data_dir) else ", here"
-        table.add_row(entry.name, f"{entry.rows} × {entry.features}", classes + more, kind, entry.description)
+        size = f"{entry.rows} × {entry.features}"
+        table.add_row(entry.name, size, str(len(entry.classes)), kind, entry.description)
     return table
 
 
@@ -75,6 +81,7 @@ def _configs() -> Any:
     from mmc.experiments.yaml_lines import read
 
     table = _table("name", "paper", "title", "")
+    table.caption = "long: more than ten minutes; `mmc run --all` leaves these out without --long"
     for name, path in bundled().items():
         document, _ = read(path)
         long = "long" if document.get("long") else ""

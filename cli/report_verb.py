@@ -27,8 +27,11 @@ def report(names: list[str] | None, out: Path, results: Path, data_dir: Path | N
     screen = console()
     screen.print(_table(board))
     screen.print(f"{score(board)}.")
-    for problem in dict.fromkeys(f"{result.config.name}: {result.problem}" for result in found if result.problem):
+    problems = [f"{result.config.name}: not run: {result.problem}" for result in found if result.problem]
+    for problem in dict.fromkeys(problems):
         screen.print(problem, soft_wrap=True)
+    if problems:
+        screen.print(f"A number counts as run where {results / runner.STORE} has its records.", soft_wrap=True)
     screen.print(f"written to {out}", style="dim", soft_wrap=True)
 
 

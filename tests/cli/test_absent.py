@@ -4,9 +4,10 @@ import pytest
 
 from mmc.cli import verbs
 from mmc.cli.report_verb import report
-from mmc.datasets import DataError
-from mmc.experiments.config import bundled
+from mmc.datasets import REGISTRY, DataError
+from mmc.experiments.config import bundled, load
 from mmc.experiments.errors import ConfigError, DataAbsent
+from mmc.experiments.plan import absent
 from mmc.experiments.run import STORE
 from mmc.experiments.store import Store
 
@@ -83,7 +84,7 @@ def test_the_report_counts_its_numbers_as_not_run(asked, tmp_path, capsys):
     with Store(tmp_path / STORE):
         pass
     report(None, tmp_path / "report.html", tmp_path, None)
-    assert "mmrm_usps: not on this machine: usps" in capsys.readouterr().out
+    assert "mmrm_usps: not run: not on this machine: usps" in capsys.readouterr().out
     page = (tmp_path / "report.html").read_text("utf-8")
     section = page[page.index('id="mmrm_usps"') :]
     assert "<b>Not run:</b> not on this machine: usps" in section[: section.index("</article>")]
@@ -124,3 +125,11 @@ def test_show_of_all_goes_on_past_what_was_not_run(asked, tmp_path, capsys):
     assert "the store has no records of small yet: `mmc run small` makes them" in capsys.readouterr().out
     with pytest.raises(ConfigError, match="the store has no records of small yet"):
         verbs.show(["small"], False, tmp_path, None)
+
+
+@pytest.mark.parametrize("name", bundled())
+def test_only_large_sets_can_be_absent(name, tmp_path, monkeypatch):
+    """Not what comes with the package, is generated, or is stated in the config."""
+    monkeypatch.setattr("mmc.datasets.finding.cache", lambda: tmp_path)
+    monkeypatch.delenv("MMC_DATA_DIR", raising=False)
+    assert {REGISTRY[away].kind for away in absent(load(name), None)} <= {"large"}

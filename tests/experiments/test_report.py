@@ -177,7 +177,7 @@ def test_the_verb_prints_the_scoreboard_and_adds_a_users_study(tmp_path, capsys)
     report([str(tmp_path / "study.yaml")], tmp_path / "report.html", tmp_path, None)
     printed = capsys.readouterr().out
     assert "of 271 reported numbers, 0 match" in printed
-    assert "bmpm_heart: no trial has a record" in printed
+    assert "bmpm_heart: not run: no trial has a record" in printed
     assert 'id="study"' in (tmp_path / "report.html").read_text("utf-8")
 
 
