@@ -163,7 +163,8 @@ class _Iterate:
             damp *= 100
         self.Az = A.T @ (self.W * z)
         self.border = self._inverse(self.Az)
-        self.pivot = float(z @ (self.W * z) - self.Az @ self.border)
+        whole = float(z @ (self.W * z))
+        self.pivot = max(whole - float(self.Az @ self.border), 1e-15 * whole)  # rounding may leave nothing
 
     def _inverse(self, x: Array) -> Array:
         solution: Array = self.unit * dpotrs(self.factor, self.unit * x, lower=1)[0]

@@ -8,6 +8,7 @@ from sklearn.svm import SVC, SVR
 
 from mmc.methods import BSVM, RMM, SVM, NotConverged
 from mmc.methods.banded import BandedProblem
+from mmc.methods.gram import Gram
 from mmc.methods.kernels import KernelSpec
 from mmc.methods.solvers import banded_libsvm, banded_qp
 
@@ -235,3 +236,17 @@ def test_stopped_short():
         BSVM(kernel="rbf", gamma=0.5, solver_options={"max_iter": 2}).fit(X, y)
     with pytest.raises(NotConverged, match="relative duality gap"):
         BSVM(kernel="rbf", gamma=0.5, solver="qp", solver_options={"max_iter": 2}).fit(X, y)
+
+
+@pytest.mark.parametrize("kernel", [*KERNELS, {"kernel": "poly", "gamma": 0.3, "degree": 2}], ids=by_kernel)
+@pytest.mark.parametrize("band", [*BANDS, (20.0, np.inf, 1.0, 2.0)], ids=str)
+def test_rows_on_demand_are_the_matrix(band, kernel):
+    """Every point twice is two copies of the features there, and four of the matrix here."""
+    whole = state(band, kernel, seed=4)
+    X, _ = data(seed=4)
+    rows = BandedProblem(Gram(KernelSpec(**kernel), X, memory=0), whole.sign, *band)
+    first, second = banded_libsvm.solve(rows), banded_libsvm.solve(whole)
+    assert first.objective == pytest.approx(second.objective, rel=first.gap + second.gap + 1e-12)
+    values = [whole.K @ answer.coef + answer.b for answer in (first, second)]
+    near = 1e-6 + 4 * np.sqrt(2 * (first.gap + second.gap) * second.objective)
+    np.testing.assert_allclose(*values, atol=near)

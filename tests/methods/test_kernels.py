@@ -1,8 +1,9 @@
-"""Kernels have the gradients of their values."""
+"""Kernels have the values that they should have, and the gradients of these values."""
 
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
+from scipy.spatial.distance import cdist
 
 from mmc.methods.kernels import KernelSpec
 
@@ -35,3 +36,36 @@ def test_gradient_of_the_quadratic_kernel_is_that_of_its_feature_space():
 def test_a_callable_kernel_has_no_gradient():
     with pytest.raises(ValueError, match="callable kernel has no known gradient"):
         KernelSpec(lambda X, Z: X @ Z.T).gradient(np.eye(2), np.eye(2), np.ones(2))
+
+
+def plain(kernel, X, Z):
+    if kernel.kernel == "rbf":
+        return np.exp(-kernel.gamma * cdist(X, Z, "sqeuclidean"))
+    inner = np.sum(X[:, None] * Z, axis=2)
+    return inner if kernel.kernel == "linear" else (kernel.gamma * inner + kernel.coef0) ** kernel.degree
+
+
+@pytest.mark.parametrize("n", [3, 512, 513, 768, 769])
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_a_matrix_made_in_tiles_is_the_kernel_and_symmetric(kernel, n):
+    X = np.random.default_rng(n).normal(size=(n, 3))
+    K = kernel(X, X)
+    np.testing.assert_allclose(K, plain(kernel, X, X), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(K, K.T, rtol=1e-14)
+    if kernel.kernel == "rbf":
+        assert np.all(np.diag(K) == 1)
+    np.testing.assert_allclose(kernel(X[:50], X[20:]), plain(kernel, X[:50], X[20:]), rtol=1e-9, atol=1e-9)
+
+
+def test_a_callable_kernel_is_asked_once_for_many_points_and_must_return_their_matrix():
+    shapes = []
+
+    def product(X, Z):
+        shapes.append((len(X), len(Z)))
+        return X @ Z.T
+
+    X = np.random.default_rng(0).normal(size=(600, 2))
+    np.testing.assert_array_equal(KernelSpec(product)(X, X), X @ X.T)
+    assert shapes == [(600, 600)]
+    with pytest.raises(ValueError, match=r"returned shape \(600,\), expected \(600, 600\)"):
+        KernelSpec(lambda X, Z: X[:, 0])(X, X)

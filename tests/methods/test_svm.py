@@ -8,6 +8,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from mmc.methods import SVM, NotConverged
+from mmc.methods.gram import Gram
 from mmc.methods.kernels import KernelSpec
 from mmc.methods.solvers import libsvm
 
@@ -142,3 +143,19 @@ def test_a_kernel_that_is_none_is_refused():
         SVM(kernel=lambda A, B: -A @ B.T).fit(X, y)
     with pytest.raises(ValueError, match="NaN"):
         SVM(kernel=lambda A, B: np.full((len(A), len(B)), np.nan)).fit(X, y)
+
+
+@pytest.mark.parametrize("memory", [0.0, 4e9])
+@pytest.mark.parametrize(
+    "kernel", [*KERNELS, {"kernel": lambda A, B: (A @ B.T + 1) ** 2}], ids=lambda k: str(k["kernel"])[:9]
+)
+def test_rows_on_demand_are_the_matrix(kernel, memory):
+    """libsvm is given the points and makes its own kernel, which must be the one that the Newton steps use."""
+    X, y = data(seed=4)
+    spec, sign, C = KernelSpec(**kernel), 2.0 * y - 1, np.where(y, 6.0, 3.0)
+    whole = libsvm.solve(libsvm.SvmProblem(spec(X, X), sign, C))
+    rows = libsvm.solve(libsvm.SvmProblem(Gram(spec, X, memory), sign, C))
+    assert max(rows.gap, whole.gap) <= 1e-6
+    assert rows.objective == pytest.approx(whole.objective, rel=rows.gap + whole.gap + 1e-12)
+    values = [spec(X, X) @ (answer.alpha * sign) + answer.b for answer in (rows, whole)]
+    np.testing.assert_allclose(*values, atol=1e-6 + 4 * np.sqrt(2 * (rows.gap + whole.gap) * whole.objective))
