@@ -412,7 +412,7 @@ def test_a_check_allows_one_test_point_and_no_more_and_leaves_times_alone(outcom
 
     def moved(by):
         shifted = [replace(c, by_repetition=(c.by_repetition[0] + by,)) for c in table.cells]
-        return {change.where.split()[-1] for change in compare(replace(table, cells=tuple(shifted)), reference)}
+        return {change.metric for change in compare(replace(table, cells=tuple(shifted)), reference)}
 
     assert moved(0) == moved(1) == moved(-1) == set()
     assert moved(2) == {"errors"}
