@@ -97,10 +97,10 @@ def validate(names: list[str] | None, everything: bool) -> None:
     """Check configs and say how much work each is."""
     for config in _configs(names, everything):
         if away := absent(config, None):
-            console().print(f"{config.file}: ok, but not on this machine: {', '.join(away)}")
+            console().print(f"{config.file}: ok, but not on this machine: {', '.join(away)}", soft_wrap=True)
             continue
         units = plan(config)
-        console().print(f"{config.file}: ok, {sum(len(u.trials) for u in units)} trials")
+        console().print(f"{config.file}: ok, {sum(len(u.trials) for u in units)} trials", soft_wrap=True)
 
 
 def show(names: list[str] | None, everything: bool, results: Path, data_dir: Path | None) -> None:
