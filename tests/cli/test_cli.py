@@ -117,7 +117,7 @@ def test_an_interrupted_run_says_how_to_go_on(folder):
         time.sleep(0.05)
     time.sleep(1.5)
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=60)
+    _, stderr = process.communicate(timeout=180)
     assert process.returncode == 130
     assert "Run the same command again to continue" in stderr
     assert "Traceback" not in stderr
