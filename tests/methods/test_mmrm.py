@@ -356,6 +356,20 @@ def test_a_wrong_point_has_a_gap(kernel):
         assert lp.certify(p, *point, 0).gap > 1e-4, name
 
 
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_a_solution_of_another_program_has_a_gap(kernel):
+    """λ of a larger C exceeds the bounds; λ for v ≥ 0 leaves G'λ below G'u, which is not enough where v is free."""
+    p, _, threshold = program(1, kernel, n=60)
+    p = replace(p, C=5 * threshold)
+    best, larger = lp.solve(p), lp.solve(replace(p, C=20 * threshold))
+    assert larger.dual.sum() > best.objective * 1.01
+    assert lp.certify(p, best.v, best.b, larger.dual, 0).gap > 1e-4
+    if not kernel:
+        fewer = lp.solve(replace(p, nonnegative=True))
+        assert fewer.objective > best.objective * 1.01
+        assert lp.certify(p, fewer.v, fewer.b, fewer.dual, 0).gap > 1e-4
+
+
 def test_a_multiple_of_u_need_not_be_multiplied_with_every_row():
     p, G, _ = program(2, KERNELS[1], n=50)
     rng = np.random.default_rng(0)
@@ -443,6 +457,19 @@ def test_the_certificate_holds_where_the_columns_of_G_have_different_lengths():
     X, z, kernel = far_point(30, 5, seed=2)
     first, second = (MMRM(C=10.0, solver=solver, **kernel).fit(X, z).solution_ for solver in SOLVERS)
     assert second.objective * (1 - second.gap) <= first.objective * (1 + 1e-9)
+
+
+@pytest.mark.xfail(
+    strict=True, reason="a hard margin is scaled beyond the cap, to which its bound holds; then the gap is 0"
+)
+def test_no_gap_vouches_for_a_bound_above_the_objective():
+    """Nearly singular: the v of length CAP have margins of 0.01, and λ is anything."""
+    z = np.array([1.0, -1.0])
+    p = lp.RatioLP.of(2e-10 * np.eye(2), z, np.ones(2), inf, True)
+    answer = lp.certify(p, np.full(2, lp.CAP / 2), 0.0, np.full(2, 1e3), 0)
+    assert answer.v.sum() > lp.CAP
+    assert answer.dual.sum() > 100 * answer.objective
+    assert answer.gap > 1
 
 
 @pytest.mark.xfail(strict=True, reason="the cap counts in units of the root mean square of G, which one point can set")
