@@ -128,7 +128,7 @@ class _OfKernel:
     """What both forms of G share: an SVM on the same kernel."""
 
     def __init__(self, K: Array | Gram, z: Array, middle: Array, size: float):
-        self.K, self.z, self.middle, self.size = K, z, middle, size or 1.0
+        self.K, self.z, self.middle, self.size = K, z, middle, size if size > 0 else 1.0
         self.shape = len(z), len(z)
 
     def machine(self, svc: SVC, sign: Array) -> tuple[Array, float]:

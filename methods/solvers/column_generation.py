@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from functools import partial
 from math import inf, isinf
 from typing import Any
 
@@ -52,9 +53,15 @@ def solve(
     points, NotConverged if the gap is not reached.
     """
     session = {} if session is None else session
+    if max_rounds < 1:
+        raise ValueError(f"max_rounds must be at least 1: got {max_rounds}")
     problem.matrix.limit(memory)
     if isinf(problem.C):
-        return _hard(problem, gap, batch, max_rounds, session)
+        answer = _hard(problem, gap, batch, max_rounds, session)
+        if answer is None:
+            session.clear()
+            raise lp.inseparable(problem, partial(solve, memory=memory))
+        return answer
     return _soft(problem, gap, batch, max_rounds, session)
 
 
@@ -103,8 +110,8 @@ def _certified(problem: RatioLP, point: Point, rows: Index, columns: Index, step
     return lp.certify(problem, v, point.b, dual, steps, columns)
 
 
-def _hard(problem: RatioLP, gap: float, batch: int, max_rounds: int, session: dict[str, Any]) -> RatioSolution:
-    """Raise C until the slack is gone."""
+def _hard(problem: RatioLP, gap: float, batch: int, max_rounds: int, session: dict[str, Any]) -> RatioSolution | None:
+    """Raise C until the slack is gone; None if it stays."""
     C = 1e3 * float(problem.weight.max())
     while C < 1e12:
         try:
@@ -113,10 +120,9 @@ def _hard(problem: RatioLP, gap: float, batch: int, max_rounds: int, session: di
             break
         answer = lp.certify(problem, soft.v, soft.b, soft.dual, soft.iterations, session["sets"][1])
         if answer.gap <= gap:
-            return replace(answer, version=VERSION)
+            return replace(answer, version=soft.version)
         C *= 1e3
-    session.clear()
-    raise lp.inseparable(problem, solve)
+    return None
 
 
 def _master(problem: RatioLP, rows: Index, columns: Index) -> Program:

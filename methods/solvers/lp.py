@@ -294,7 +294,7 @@ def certify(
     if isinf(C):
         lowest = margins[z > 0].min(), margins[z < 0].min()
         half = sum(lowest) / 2
-        if half > 0:
+        if half > 0 and (not problem.nonnegative or float(v.sum()) <= CAP * half):  # the cap holds for the scaled v
             v, b, slack = v / half, (b + half - lowest[0]) / half, 0.0
     spread = float(cost @ v)
     objective = spread + (C * slack if slack else 0.0)

@@ -442,7 +442,7 @@ def test_a_pair_of_usps():
     assert first.solution_.objective * (1 - first.solution_.gap) <= second.solution_.objective
 
 
-# -- known defects -----------------------------------------------------------------------------------------------
+# -- the edges, and two known defects -----------------------------------------------------------------------------------------------
 def far_point(far, degree, seed):
     """Return two classes, one point far outside, and the kernel whose values it dwarfs."""
     rng, z = np.random.default_rng(seed), np.repeat([1.0, -1.0], 20)
@@ -459,16 +459,12 @@ def test_the_certificate_holds_where_the_columns_of_G_have_different_lengths():
     assert second.objective * (1 - second.gap) <= first.objective * (1 + 1e-9)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a hard margin is scaled beyond the cap, to which its bound holds; then the gap is 0"
-)
 def test_no_gap_vouches_for_a_bound_above_the_objective():
     """Nearly singular: the v of length CAP have margins of 0.01, and λ is anything."""
     z = np.array([1.0, -1.0])
     p = lp.RatioLP.of(2e-10 * np.eye(2), z, np.ones(2), inf, True)
     answer = lp.certify(p, np.full(2, lp.CAP / 2), 0.0, np.full(2, 1e3), 0)
-    assert answer.v.sum() > lp.CAP
-    assert answer.dual.sum() > 100 * answer.objective
+    assert answer.v.sum() <= lp.CAP
     assert answer.gap > 1
 
 
@@ -483,7 +479,6 @@ def test_the_cap_does_not_bind_for_classes_that_a_kernel_tells_apart():
     assert MMRM(C=10.0, **kernel).fit(X, z).solution_.objective == pytest.approx(attained, rel=1e-5)
 
 
-@pytest.mark.filterwarnings("ignore:invalid value")
 def test_a_hard_margin_that_a_smooth_kernel_does_not_have():
     rng, z = np.random.default_rng(0), np.repeat([1.0, -1.0], 15)
     X = rng.normal(size=(30, 1)) + 0.5 * z[:, None]
@@ -500,7 +495,6 @@ def test_points_that_occur_twice_under_a_smooth_kernel():
         MMRM(C=100.0, kernel="rbf", gamma=0.005, solver="column-generation").fit(X, z)
 
 
-@pytest.mark.xfail(strict=True, reason="the test of separability runs with the default bound")
 def test_memory_is_bounded_where_there_is_no_hard_margin_too():
     p, K = many(spec={"kernel": "linear"})
     with pytest.raises(InfeasibleProblem):
@@ -508,7 +502,6 @@ def test_memory_is_bounded_where_there_is_no_hard_margin_too():
     assert sum(rows.nbytes for _, rows in K._slabs) <= 1e4
 
 
-@pytest.mark.xfail(raises=UnboundLocalError, strict=True, reason="the options of a solver are not checked")
 def test_no_rounds_at_all():
     p, _ = many()
     with pytest.raises((FitError, ValueError)):
