@@ -16,6 +16,7 @@ from mmc.experiments.tables import Cell, Table
 REFERENCE = "reference.csv"
 _NOT_KEYS = {*render.CSV_FIELDS, "chosen"}
 _NUMBERS = ("mean", "std", "infeasible", "failed", "repetitions", "resolution")
+_CERTIFIED = 1e-6  # the gap that solvers are asked for: what is read off a fit is known no better
 
 
 @dataclass(frozen=True)
@@ -104,8 +105,8 @@ def _exceeded(cell: Cell, before: dict[str, str]) -> float | None:
 
 
 def _rounding(written: float) -> float:
-    """Return what the reference's own rounding to six significant digits may hide, in the mean and in its tolerance."""
-    return 10.0 ** (math.floor(math.log10(abs(written))) - 5) if written else 1e-9
+    """Return what the reference's own rounding to six significant digits may hide, and at least what a solver may."""
+    return max(10.0 ** (math.floor(math.log10(abs(written))) - 5) if written else 0.0, _CERTIFIED)
 
 
 def _where(row: Mapping[str, Any], metric: str) -> str:

@@ -41,6 +41,11 @@ def test_one_test_point_may_flip():
     assert compare(table((5.1, 5.1, 5.1)), reference(table((5.0, 5.0, 5.0), resolution=0.2))) == []
 
 
+@pytest.mark.parametrize(("after", "moved"), [(6.0e-7, False), (1.1e-5, True)])
+def test_no_number_is_known_better_than_fits_are_certified(after, moved):
+    assert bool(compare(table((after,)), reference(table((8.0e-11,))))) == moved
+
+
 def test_feasibility_must_not_change():
     (change,) = compare(table((5.0, 5.0), infeasible=1), reference(table((5.0, 5.0))))
     assert "bound_pos" in str(change)
