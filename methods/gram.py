@@ -28,6 +28,13 @@ class Gram:
     def __len__(self) -> int:
         return len(self.X)
 
+    def limit(self, memory: float) -> None:
+        """Keep no more than ``memory`` bytes of rows from now on."""
+        self.memory = memory
+        while self._slabs and 8 * len(self) * np.sum(self._kept) > memory:
+            points, _ = self._slabs.pop()
+            self._kept[points] = False
+
     def diagonal(self) -> Array:
         """Return k(x_i, x_i)."""
         return np.concatenate([np.diag(self.spec(x, x)) for x in np.array_split(self.X, 1 + len(self) // 64)])

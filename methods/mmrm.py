@@ -26,9 +26,10 @@ from mmc.methods.gram import Gram
 from mmc.methods.kernels import Array, Kernel
 from mmc.methods.solution import FitError
 from mmc.methods.solvers.libsvm import libsvm_kernel
-from mmc.methods.solvers.lp import Dense, Index, RatioLP, RatioSolution
+from mmc.methods.solvers.lp import Dense, Index, RatioLP, RatioSolution, noise
 
 _SMALL = 1000  # points up to which a centred copy of the Gram matrix costs nothing
+_SAMPLE = 100  # rows from which the unit of a column is estimated
 
 
 class MMRM(BinaryMethod):
@@ -109,31 +110,46 @@ def _of_features(X: Array, z: Array, weight: Array) -> tuple[RatioLP, Array, Arr
     return RatioLP.of(z[:, None] * ((X - middle) / scale), z, weight, inf, False), middle, scale
 
 
-def _of_kernel(K: Array | Gram, z: Array, weight: Array, whole: bool) -> tuple[RatioLP, Array, float]:
-    """Return (30) with G = zz'∘(K - 1m') / size: the columns can be centred because z'λ = 0, it only moves b."""
+def _of_kernel(K: Array | Gram, z: Array, weight: Array, whole: bool) -> tuple[RatioLP, Array, Array]:
+    """Return (30) with G = zz'∘(K - 1m')/s: the columns can be centred because z'λ = 0, it only moves b, and v counts in any unit.
+
+    m_i is the median of column i, s_i how far the column, or the point's own entry, is from it: medians of some rows, which
+    a few points far outside do not move, whatever the kernel makes of them.
+    """
     n = len(z)
-    sides = [weight * (z > 0), weight * (z < 0)]
+    some = np.arange(0, n, 1 + n // _SAMPLE)
+    rows = K[np.ix_(some, np.arange(n))]
+    middle = np.median(rows, axis=0)
+    rows -= middle
+    size = np.maximum(np.median(np.abs(rows, out=rows), axis=0), np.abs(K.diagonal() - middle))
+    size[size == 0] = 1.0
+    sides = np.column_stack([weight * (z > 0), weight * (z < 0)])
     matrix: CentredGram | SignedGram
     if isinstance(K, Gram) or not whole:
-        positive, negative, middle = (K @ np.column_stack([*sides, np.full(n, 1 / n)])).T
-        matrix = SignedGram(K, z, middle, float(np.mean(K.diagonal() - middle)))
-        costs = z * (positive - middle) / matrix.size, -z * (negative - middle) / matrix.size
+        matrix = SignedGram(K, z, middle, size)
+        costs = z * ((K @ sides).T - middle) / size * [[1.0], [-1.0]]
     else:
-        matrix = CentredGram(K, z, K.mean(axis=0))
-        costs = matrix.pull(sides[0]), matrix.pull(sides[1])
-    return RatioLP(matrix, z, weight, costs, inf, True), matrix.middle, matrix.size
+        matrix = CentredGram(K, z, middle, size)
+        costs = np.array([matrix.pull(side) for side in sides.T])
+    return RatioLP(matrix, z, weight, (costs[0], costs[1]), inf, True), middle, size
 
 
 class _OfKernel:
-    """What both forms of G share: an SVM on the same kernel."""
+    """What both forms of G share: how large its entries can be, and an SVM on the same kernel."""
 
-    def __init__(self, K: Array | Gram, z: Array, middle: Array, size: float):
-        self.K, self.z, self.middle, self.size = K, z, middle, size if size > 0 else 1.0
+    def __init__(self, K: Array | Gram, z: Array, middle: Array, size: Array):
+        self.K, self.z, self.middle, self.size = K, z, middle, size
         self.shape = len(z), len(z)
+        self.length = np.sqrt(np.abs(K.diagonal()))
+
+    def rounding(self, dual: Array) -> Array:
+        """By |k(x, y)|² ≤ k(x, x) k(y, y)."""
+        largest = self.length * (dual @ self.length) + np.abs(self.middle) * dual.sum()
+        return noise(len(dual)) * largest / self.size
 
     def machine(self, svc: SVC, sign: Array) -> tuple[Array, float]:
         kernel, points = libsvm_kernel(self.K)
-        svc.set_params(**kernel, C=svc.C / self.size).fit(points, sign)
+        svc.set_params(**kernel, C=svc.C / float(np.median(self.size))).fit(points, sign)
         alpha = np.zeros(len(sign))
         alpha[svc.support_] = np.abs(svc.dual_coef_[0])
         return self.size * alpha, float(svc.intercept_[0] + (sign * alpha) @ self.middle)
@@ -142,11 +158,11 @@ class _OfKernel:
 class CentredGram(_OfKernel, Dense):
     """G as a whole: centred before anything is multiplied, which keeps the digits of large kernels."""
 
-    def __init__(self, K: Array, z: Array, middle: Array):
+    def __init__(self, K: Array, z: Array, middle: Array, size: Array):
+        _OfKernel.__init__(self, K, z, middle, size)
         G = K - middle
-        _OfKernel.__init__(self, K, z, middle, float(np.sqrt(np.mean(G**2))))
         G *= z[:, None]
-        G *= z / self.size
+        G *= z / size
         Dense.__init__(self, G)
 
 
@@ -160,12 +176,12 @@ class SignedGram(_OfKernel):
     def block(self, rows: Index, columns: Index) -> Array:
         G = self.K[np.ix_(rows, columns)] - self.middle[columns]
         G *= self.z[rows, None]
-        G *= self.z[columns] / self.size
+        G *= self.z[columns] / self.size[columns]
         return G
 
     def times(self, v: Array) -> Array:
-        signed = self.z * v
-        return self.z * (self.K @ signed - signed @ self.middle) / self.size
+        signed = self.z * v / self.size
+        return self.z * (self.K @ signed - signed @ self.middle)
 
     def pull(self, dual: Array) -> Array:
         signed = self.z * dual
@@ -173,7 +189,7 @@ class SignedGram(_OfKernel):
 
     def limit(self, memory: float) -> None:
         if isinstance(self.K, Gram):
-            self.K.memory = memory
+            self.K.limit(memory)
 
 
 def _fitted(answer: RatioSolution, intercept: float, coef: Array | None = None, dual: Array | None = None) -> Fitted:

@@ -103,11 +103,16 @@ def _soft(problem: RatioLP, gap: float, batch: int, max_rounds: int, session: di
 
 def _certified(problem: RatioLP, point: Point, rows: Index, columns: Index, steps: int) -> RatioSolution:
     """Return a point of the master program as one of the whole, with its certificate."""
-    dual = point.dual[1] * problem.weight
-    dual[columns] = point.dual[2:]
+
+    def whole(of: Array) -> Array:
+        dual = of[1] * problem.weight
+        dual[columns] = of[2:]
+        return dual
+
+    central = None if point.central is None else whole(point.central)
     v = np.zeros(problem.matrix.shape[1])
     v[rows] = np.where(np.abs(point.v) > 1e-9 * np.abs(point.v).max(), point.v, 0.0)  # an interior point has no zeros
-    return lp.certify(problem, v, point.b, dual, steps, columns)
+    return lp.certify(problem, v, point.b, whole(point.dual), steps, columns, central)
 
 
 def _hard(problem: RatioLP, gap: float, batch: int, max_rounds: int, session: dict[str, Any]) -> RatioSolution | None:

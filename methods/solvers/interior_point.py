@@ -13,7 +13,7 @@ whose Cholesky factor serves Mehrotra's predictor and his corrector. The start n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from mmc.methods.kernels import Array
 from mmc.methods.solution import NotConverged
 
 _NEAR = 0.995  # of the way to the boundary
+_CENTRAL = 1e-3  # relative gap down to which the path is followed for a λ with room: nearer the end rounding shows
 
 
 @dataclass(frozen=True)
@@ -41,13 +42,17 @@ class Program:
 
 @dataclass(frozen=True)
 class Point:
-    """v and b with the multipliers λ of the rows; ``active`` are the v that seem positive and the λ between their bounds."""
+    """v and b with the multipliers λ of the rows; ``active`` are the v that seem positive and the λ between their bounds.
+
+    ``central`` is a feasible λ that was passed on the way: it has more room than the last.
+    """
 
     v: Array
     b: float
     dual: Array
     steps: int
     active: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None
+    central: Array | None = None
 
 
 def solve(program: Program, v: Array, b: float, dual: Array, *, tol: float, max_iter: int = 100) -> Point:
@@ -56,12 +61,17 @@ def solve(program: Program, v: Array, b: float, dual: Array, *, tol: float, max_
     ``v``, ``b`` and ``dual`` are a guess. Rounding ends the method where no step is possible: the caller's certificate judges.
     """
     at = _Iterate(program, v, b, dual)
-    steps = 0
-    while at.measure() > tol and steps < max_iter and at.advance():
+    steps, central = 0, None
+    while True:
+        wrong = at.measure()
+        if steps and (central is None or wrong > _CENTRAL) and at.feasible():
+            central = at.dual
+        if wrong <= tol or steps == max_iter or not at.advance():
+            break
         steps += 1
     if not (np.all(np.isfinite(at.v)) and np.all(np.isfinite(at.dual))):
         raise NotConverged("the interior point method left the range of numbers", steps)
-    return Point(at.v, at.b, at.dual, steps, at.active())
+    return Point(at.v, at.b, at.dual, steps, at.active(), central)
 
 
 class _Iterate:
@@ -128,6 +138,11 @@ class _Iterate:
         self.v, self.b, self.s, self.xi = v + first * d_v, self.b + first * d_b, s + first * d_s, xi + first * d_xi
         self.r, self.dual, self.q = r + second * d_r, dual + second * d_dual, q + second * d_q
         return True
+
+    def feasible(self) -> bool:
+        """Whether λ satisfies its constraints with room: the slack r that goes with it is what they leave."""
+        left = self.program.c - self.program.A.T @ self.dual
+        return not self.program.free and bool(np.all(left > 0.5 * self.r))
 
     def active(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the v that seem positive, and the λ that seem to lie between their bounds."""
@@ -222,7 +237,7 @@ def face(program: Program, point: Point) -> Point:
     v[positive] += move[:-1]
     right = np.append(c[positive] - dual @ A[:, positive], -dual @ z)
     dual[between] += lstsq(active.T, right, lapack_driver="gelsy")[0]
-    return Point(v, point.b + float(move[-1]), dual, point.steps)
+    return replace(point, v=v, b=point.b + float(move[-1]), dual=dual)
 
 
 def _edge(ratio: Array, count: int) -> int:

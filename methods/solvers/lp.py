@@ -12,8 +12,10 @@ The cap is not the paper's. It is beyond all v that mean anything in double prec
 a kernel can hardly tell apart, whose G is singular for all that rounding leaves of it.
 
 The certificate. (v, b) with the smallest slacks is primal feasible (for C = ∞, scaled until every margin is 1). λ is
-clipped to its bounds and its heavier class is scaled down until z'λ = 0. What G'λ still exceeds G'u by, at most e, is rounding:
-1'λ - M e is then a lower bound for every v with ‖v‖₁ ≤ M. M is ten times the length of the v that was found, or CAP.
+clipped to its bounds and its heavier class is scaled down until z'λ = 0. What G'λ then exceeds G'u by, e, is mended by a mixture:
+in (30) with a second λ that has room where e > 0, such as a point that an interior point method passed early, or 0; else with u
+and a small step that takes G'λ back to G'u. With what is left of e, 1'λ - CAP e is a lower bound for all ‖v‖₁ ≤ CAP; only
+what the rounding of the product itself can explain counts for no more than v ten times as long as the one that was found.
 """
 
 from __future__ import annotations
@@ -27,15 +29,17 @@ from typing import Any, Protocol
 import highspy
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lstsq
 from sklearn.svm import SVC
 
 from mmc.methods.kernels import Array
 from mmc.methods.solution import InfeasibleProblem, NotConverged
+from mmc.methods.solvers import interior_point
 from mmc.methods.solvers.interior_point import Point, Program
 
 VERSION = f"highspy {highspy.Highs().version()}"
 Index = NDArray[np.intp]
-CAP = 1e8
+CAP = 1e7
 _TOLERANCE = 1e-9
 _STALLED = (highspy.HighsModelStatus.kUnknown, highspy.HighsModelStatus.kSolveError, highspy.HighsModelStatus.kNotset)
 
@@ -56,6 +60,9 @@ class Matrix(Protocol):
 
     def pull(self, dual: Array) -> Array:
         """Return G'λ."""
+
+    def rounding(self, dual: Array) -> Array:
+        """Return what rounding may have added to G'λ, which `pull` returns."""
 
     def machine(self, svc: SVC, sign: Array) -> tuple[Array, float]:
         """Return v and b of an SVM on the same points."""
@@ -82,6 +89,9 @@ class Dense:
 
     def pull(self, dual: Array) -> Array:
         return dual @ self.G
+
+    def rounding(self, dual: Array) -> Array:
+        return noise(len(dual)) * (dual @ np.abs(self.G))
 
     def machine(self, svc: SVC, sign: Array) -> tuple[Array, float]:
         svc.set_params(kernel="linear").fit(sign[:, None] * self.G, sign)
@@ -133,7 +143,7 @@ class RatioLP:
 class RatioSolution:
     """Feasible points and their gap: ``dual`` is λ, ``spread`` u'Gv = w'(x̄ - ȳ), ``slack`` 1'ξ.
 
-    ``margins`` are Gv + bz of the point that was given; ``excess`` is what G'λ exceeds G'u by.
+    ``margins`` are Gv + bz of the point that was given; ``excess`` is what its G'λ exceeds G'u by.
     """
 
     v: Array
@@ -155,20 +165,24 @@ def solve(problem: RatioLP, *, gap: float = 1e-6, session: dict[str, Any] | None
     Raises InfeasibleProblem if C = ∞ and no v separates the points, NotConverged if the certified gap exceeds ``gap``.
     """
     session = {} if session is None else session
+    whole = capped(problem, problem.matrix.whole(), problem.sign, np.ones(len(problem.sign)), problem.cost, problem.C)
     if "program" not in session:
-        whole = capped(problem, problem.matrix.whole(), problem.sign, np.ones(len(problem.sign)), problem.cost, inf)
         session["program"] = DualProgram(whole, float(problem.weight.max()), len(problem.sign))
     program = session["program"]
-    program.bound(np.append(inf, np.full(len(problem.sign), problem.C)))
+    program.bound(whole.U)
+    central = None
     for _ in range(2):
         point = program.run()
         if point is None:
             session.clear()
             raise inseparable(problem, solve)
-        answer = certify(problem, point.v, point.b, point.dual[1:], point.steps)
+        answer = certify(problem, point.v, point.b, point.dual[1:], point.steps, central=central)
         if answer.gap <= gap:
             return answer
         program.forget()  # the basis that the path led to can be a badly conditioned one of several
+        if problem.nonnegative:
+            central = interior_point.solve(whole, point.v, point.b, point.dual, tol=1e-4).central
+            central = None if central is None else central[1:]
     raise NotConverged(
         f"the linear program is certified to {answer.gap:.2g}, not to {gap:.2g}", point.steps, answer.gap
     )
@@ -282,9 +296,18 @@ class DualProgram:
 
 
 def certify(
-    problem: RatioLP, v: Array, b: float, dual: Array, steps: int, inside: Index | None = None
+    problem: RatioLP,
+    v: Array,
+    b: float,
+    dual: Array,
+    steps: int,
+    inside: Index | None = None,
+    central: Array | None = None,
 ) -> RatioSolution:
-    """Return the points made feasible, with their gap; ``inside`` as in `RatioLP.pull`. The gap is inf without margin."""
+    """Return the points made feasible, with their gap, which is inf without margin.
+
+    ``central`` is a λ with room, if one is known; for both, ``inside`` is as in `RatioLP.pull`.
+    """
     z, C, cost = problem.sign, problem.C, problem.cost
     if problem.nonnegative:
         v = np.maximum(v, 0.0)
@@ -299,16 +322,60 @@ def certify(
     spread = float(cost @ v)
     objective = spread + (C * slack if slack else 0.0)
 
-    dual = np.clip(dual, 0.0, C)
-    totals = dual[z > 0].sum(), dual[z < 0].sum()
-    dual = dual * np.where(z > 0, *(min(totals) / total if total else 1.0 for total in totals))
+    dual = _balanced(problem, dual)
     excess = problem.pull(dual, inside) - cost
+    rounding = problem.matrix.rounding(dual)
+    found = [(dual, excess)]
     if not problem.nonnegative:
-        excess = np.abs(excess)
-    length = min(10 * (1 + float(np.abs(v).sum())), CAP if problem.nonnegative else inf)
-    bound = float(dual.sum()) - length * float(excess.max(initial=0.0))
-    gap = max(objective - bound, 0.0) / max(abs(objective), 1.0) if objective < inf else inf
-    return RatioSolution(v, float(b), dual, spread, slack, objective, gap, steps, margins, excess)
+        found.append(_stepped(problem, dual, excess))
+    elif excess.max() > 0:
+        found.append(_mixed(dual, excess, np.zeros_like(dual), -cost))
+        if central is not None:
+            central = _balanced(problem, central)
+            found.append(_mixed(dual, excess, central, problem.pull(central, inside) - cost))
+    length = min(10 * (1 + float(np.abs(v).sum())), CAP)
+    bounds = []
+    for one, e in found:
+        left = e if problem.nonnegative else np.abs(e)
+        costs = CAP * np.maximum(left - rounding, 0.0) + length * np.minimum(left, rounding)
+        bounds.append(float(one.sum() - costs.max(initial=0.0)))
+    best = int(np.argmax(bounds))
+    gap = max(objective - bounds[best], 0.0) / max(abs(objective), 1.0) if objective < inf else inf
+    return RatioSolution(v, float(b), found[best][0], spread, slack, objective, gap, steps, margins, excess)
+
+
+def noise(n: int) -> float:
+    """Return the relative error of a sum of n products: rounding errors add up like a random walk."""
+    return 2 * float(np.sqrt(n) * np.finfo(float).eps)
+
+
+def _balanced(problem: RatioLP, dual: Array) -> Array:
+    """Return λ within its bounds, its heavier class scaled down until z'λ = 0."""
+    z = problem.sign
+    dual = np.clip(dual, 0.0, problem.C)
+    totals = dual[z > 0].sum(), dual[z < 0].sum()
+    return dual * np.where(z > 0, *(min(totals) / total if total else 1.0 for total in totals))
+
+
+def _mixed(dual: Array, excess: Array, other: Array, other_excess: Array) -> tuple[Array, Array]:
+    """Return the mixture of λ with as much of another one as its room needs to take up what G'λ exceeds, and what is left."""
+    mend = (excess > 0) & (other_excess < 0)
+    share = float((excess[mend] / -other_excess[mend]).max(initial=0.0))
+    return (dual + share * other) / (1 + share), (excess + share * other_excess) / (1 + share)
+
+
+def _stepped(problem: RatioLP, dual: Array, excess: Array) -> tuple[Array, Array]:
+    """Return the mixture of λ with u, whose room between 0 and C takes the step back to G'λ = G'u, and what is left."""
+    u = problem.weight
+    step = lstsq(
+        np.column_stack([problem.matrix.whole(), problem.sign]).T, np.append(-excess, 0.0), lapack_driver="gelsy"
+    )[0]
+    room = np.minimum(u, problem.C - u)
+    if np.any(room[step != 0] <= 0):
+        return dual, excess
+    share = float((np.abs(step) / np.where(step != 0, room, 1.0)).max())
+    dual = (dual + share * u + step) / (1 + share)
+    return dual, problem.matrix.pull(dual) - problem.cost
 
 
 def _indices(count: int, width: int) -> tuple[Any, Any]:

@@ -75,7 +75,6 @@ def test_the_rows_that_do_not_fit_are_made_anew_and_no_more_is_kept_than_was_all
         assert sum(part.nbytes for _, part in K._slabs) <= K.memory
 
 
-@pytest.mark.xfail(strict=True, reason="rows that were kept under a larger bound stay")
 def test_a_lower_bound_frees_rows(X):
     K = Gram(KernelSpec("rbf", 0.3), X)
     problem, _, _ = mmrm._of_kernel(K, np.repeat([1.0, -1.0], 30), np.full(60, 1 / 30), whole=False)

@@ -90,10 +90,11 @@ def test_theorem_1_lemma_2_theorem_3(dimensions):
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_a_large_C_is_the_hard_margin(solver, kernel):
     X, z = separable(4)
-    exact = {"solver": solver, "solver_options": {"gap": 5e-8}, **kernel}
+    exact = {"solver": solver, "solver_options": {"gap": 1e-8}, **kernel}
     hard, soft = MMRM(C=inf, **exact).fit(X, z), MMRM(C=1e4, **exact).fit(X, z)
-    assert soft.solution_.objective == pytest.approx(hard.solution_.objective, rel=1e-7)
-    assert soft.margin_ratio_ == pytest.approx(hard.margin_ratio_, rel=1e-6)
+    assert soft.solution_.objective == pytest.approx(hard.solution_.objective, rel=2e-8)
+    near = 2e-8 * (1 + hard.margin_ratio_)  # 2 / (w'(x̄ - ȳ) - 2) multiplies a relative error by as much
+    assert soft.margin_ratio_ == pytest.approx(hard.margin_ratio_, rel=near)
     assert (z * hard.decision_function(X)).min() == pytest.approx(1, abs=1e-9)
 
 
@@ -285,9 +286,11 @@ def certificate(G, p, v, b, dual):
         assert margins.min() >= 1 - 1e-9
     slack = np.maximum(1 - margins, 0).sum()
     excess = G.T @ dual - G.T @ u
-    length = min(10 * (1 + np.abs(v).sum()), lp.CAP if p.nonnegative else inf)
-    worst = max((excess if p.nonnegative else np.abs(excess)).max(), 0)
-    return u @ G @ v + (0 if isinf(C) else C * slack), dual.sum() - length * worst
+    rounding = 2 * np.sqrt(len(z)) * np.finfo(float).eps * np.abs(G).T @ dual
+    excess = excess if p.nonnegative else np.abs(excess)
+    length = min(10 * (1 + np.abs(v).sum()), lp.CAP)
+    costs = lp.CAP * np.maximum(excess - rounding, 0) + length * np.minimum(excess, rounding)
+    return u @ G @ v + (0 if isinf(C) else C * slack), dual.sum() - max(costs.max(), 0)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -320,14 +323,13 @@ def test_the_certificate_brackets_the_optimum_whatever_it_is_given(kernel):
     p, _, threshold = program(0, kernel, n=60)
     p, rng = replace(p, C=5 * threshold), np.random.default_rng(0)
     best = lp.solve(p, gap=1e-9)
-    length, scale = 1 + np.abs(best.v).sum(), np.abs(best.v).max()
+    scale = np.abs(best.v).max()
     for noise in (1e-6, 1e-3, 0.1, 1.0):
         v = best.v + noise * scale * rng.normal(size=len(best.v))
         dual = best.dual + noise * p.C * rng.normal(size=len(best.dual))
         answer = lp.certify(p, v, best.b + noise * rng.normal(), dual, 0)
         assert answer.objective >= best.objective * (1 - 1e-9)
-        if 10 * (1 + np.abs(answer.v).sum()) >= length:  # the bound is one for all v up to that length
-            assert answer.objective - answer.gap * max(answer.objective, 1) <= best.objective * (1 + 1e-9)
+        assert answer.objective - answer.gap * max(answer.objective, 1) <= best.objective * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
@@ -387,15 +389,16 @@ def test_both_forms_of_a_centred_matrix_are_the_same(kernel):
     u = np.where(z > 0, 1 / np.sum(z > 0), 1 / np.sum(z < 0))
     spec, rng = KernelSpec(**kernel), np.random.default_rng(0)
     K = spec(X, X)
-    G = z[:, None] * z * (K - K.mean(axis=0))
+    middle, size = mmrm._of_kernel(K, z, u, True)[1:]
+    G = z[:, None] * z * (K - middle)
     some, others = rng.permutation(50)[:9], rng.permutation(50)[:20]
     x = rng.normal(size=50)
     for matrix, whole in ((K, True), (K, False), (Gram(spec, X, memory=0), False)):
-        p, middle, size = mmrm._of_kernel(matrix, z, u, whole)
-        np.testing.assert_allclose(middle, K.mean(axis=0))
+        p, *both = mmrm._of_kernel(matrix, z, u, whole)
+        np.testing.assert_allclose(both, [middle, size])
         np.testing.assert_allclose(size * p.matrix.whole(), G, atol=1e-9)
-        np.testing.assert_allclose(size * p.matrix.block(some, others), G[np.ix_(some, others)], atol=1e-9)
-        np.testing.assert_allclose(size * p.matrix.times(x), G @ x, atol=1e-9)
+        np.testing.assert_allclose(size[others] * p.matrix.block(some, others), G[np.ix_(some, others)], atol=1e-9)
+        np.testing.assert_allclose(p.matrix.times(size * x), G @ x, atol=1e-9)
         np.testing.assert_allclose(size * p.matrix.pull(x), x @ G, atol=1e-9)
         for side, cost in zip((z > 0, z < 0), p.costs, strict=True):
             np.testing.assert_allclose(size * cost, (u * side) @ G, atol=1e-9)
@@ -442,7 +445,7 @@ def test_a_pair_of_usps():
     assert first.solution_.objective * (1 - first.solution_.gap) <= second.solution_.objective
 
 
-# -- the edges, and two known defects -----------------------------------------------------------------------------------------------
+# -- the edges -----------------------------------------------------------------------------------------------
 def far_point(far, degree, seed):
     """Return two classes, one point far outside, and the kernel whose values it dwarfs."""
     rng, z = np.random.default_rng(seed), np.repeat([1.0, -1.0], 20)
@@ -452,11 +455,17 @@ def far_point(far, degree, seed):
     return X, z, {"kernel": "poly", "gamma": 1.0, "degree": degree}
 
 
-@pytest.mark.xfail(strict=True, reason="1'λ - M e bounds only v up to ten times the length of the one that was found")
 def test_the_certificate_holds_where_the_columns_of_G_have_different_lengths():
-    X, z, kernel = far_point(30, 5, seed=2)
-    first, second = (MMRM(C=10.0, solver=solver, **kernel).fit(X, z).solution_ for solver in SOLVERS)
-    assert second.objective * (1 - second.gap) <= first.objective * (1 + 1e-9)
+    """One solver may be defeated by 15 orders of magnitude, but then it says so."""
+    for far, degree, seed in ((10, 5, 1), (30, 3, 0), (30, 5, 2)):
+        X, z, kernel = far_point(far, degree, seed)
+        found = []
+        for solver in SOLVERS:
+            with contextlib.suppress(*[NotConverged] if (far, degree) == (30, 5) else []):
+                found.append(MMRM(C=10.0, solver=solver, **kernel).fit(X, z).solution_)
+        assert found
+        best = min(solution.objective for solution in found)
+        assert max(solution.objective * (1 - solution.gap) for solution in found) <= best * (1 + 1e-9)
 
 
 def test_no_gap_vouches_for_a_bound_above_the_objective():
@@ -468,7 +477,6 @@ def test_no_gap_vouches_for_a_bound_above_the_objective():
     assert answer.gap > 1
 
 
-@pytest.mark.xfail(strict=True, reason="the cap counts in units of the root mean square of G, which one point can set")
 def test_the_cap_does_not_bind_for_classes_that_a_kernel_tells_apart():
     X, z, kernel = far_point(10, 5, seed=1)
     K = KernelSpec(**kernel)(X, X)
