@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
@@ -41,15 +42,17 @@ class Picture:
 
     name: str
     caption: str
-    uri: str
+    uri: Markup
 
     @classmethod
     def of(cls, path: Path, caption: str) -> Picture:
-        """Return the figure of an SVG file, or of the PNG file beside it, whichever is smaller."""
-        smallest = min((p for p in (path, path.with_suffix(".png")) if p.exists()), key=lambda p: p.stat().st_size)
-        kind = {".svg": "image/svg+xml", ".png": "image/png"}[smallest.suffix]
-        text = base64.b64encode(smallest.read_bytes()).decode("ascii")
-        return cls(_spoken(path.stem), caption, f"data:{kind};base64,{text}")
+        """Return the figure of an SVG file, or of the PNG file beside it, whichever is shorter on the page."""
+        text = " ".join(path.read_text("utf-8").split()).replace("> <", "><")
+        text = text.replace("'", "&#39;").replace('"', "'")  # quotes that need no escape in an attribute of the page
+        uri = "data:image/svg+xml," + quote(text, safe=" ;/?:@=+$,'()*!")
+        if (other := path.with_suffix(".png")).exists() and other.stat().st_size * 4 / 3 < len(uri):
+            uri = "data:image/png;base64," + base64.b64encode(other.read_bytes()).decode("ascii")
+        return cls(_spoken(path.stem), caption, Markup(uri))
 
 
 @dataclass(frozen=True)
