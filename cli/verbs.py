@@ -122,12 +122,15 @@ def show(names: list[str] | None, everything: bool, results: Path, data_dir: Pat
 def plot(names: list[str] | None, everything: bool, results: Path, data_dir: Path | None) -> None:
     """Draw the figures again from the store."""
     for outcome in _recalled(names, everything, results, data_dir):
-        folder = results / outcome.config.name
+        name, folder = outcome.config.name, results / outcome.config.name
         if outcome.missing:
-            name = outcome.config.name
-            raise ConfigError(f"{name}: {outcome.missing} trials have no record of this code yet: run `mmc run {name}`")
-        for name in outcome.draw(folder) or ["(this config has no figures)"]:
-            console().print(f"{folder}/{name}" if "." in name else f"{outcome.config.name}: {name}")
+            incomplete = f"{name}: {outcome.missing} trials have no record of this code yet: run `mmc run {name}`"
+            if not everything:
+                raise ConfigError(incomplete)
+            console().print(incomplete, style="yellow", soft_wrap=True)
+            continue
+        for file in outcome.draw(folder) or ["(this config has no figures)"]:
+            console().print(f"{folder}/{file}" if "." in file else f"{name}: {file}")
 
 
 def _recalled(

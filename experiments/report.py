@@ -48,6 +48,7 @@ class Picture:
     def of(cls, path: Path, caption: str) -> Picture:
         """Return the figure of an SVG file, or of the PNG file beside it, whichever is shorter on the page."""
         text = " ".join(path.read_text("utf-8").split()).replace("> <", "><")
+        text = text.replace("xlink:href", "href")  # all that browsers need
         text = text.replace("'", "&#39;").replace('"', "'")  # quotes that need no escape in an attribute of the page
         uri = "data:image/svg+xml," + quote(text, safe=" ;/?:@=+$,'()*!")
         if (other := path.with_suffix(".png")).exists() and other.stat().st_size * 4 / 3 < len(uri):
@@ -113,7 +114,7 @@ class Section:
                 if column[: depth + 1] == last:
                     row[-1] = Heading(row[-1].text, row[-1].span + 1)
                 else:
-                    row.append(Heading(self.table.label(column[depth]), 1))
+                    row.append(Heading(self.table.headings(column)[depth], 1))
                 last = column[: depth + 1]
             yield row
 
@@ -139,8 +140,20 @@ class Section:
 
     @property
     def footnotes(self) -> list[str]:
-        """The notes below the table; the stated reasons have a list of their own."""
-        return [note for note in render.notes(self.table) if not note.startswith(render.SYMBOL[KNOWN])]
+        """The notes below the table; the stated reasons and the comparisons of methods have lists of their own."""
+        elsewhere = set(self.comparisons)
+        notes = (note for note in render.notes(self.table) if note not in elsewhere)
+        return [note for note in notes if not note.startswith(render.SYMBOL[KNOWN])]
+
+    @cached_property
+    def comparisons(self) -> list[str]:
+        """What the same splits or test points say of two methods."""
+        return list(render.comparisons(self.table))
+
+    @property
+    def problem(self) -> Markup:
+        """Why it was not run; commands between backticks as code."""
+        return Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", str(escape(self.result.problem))))
 
     @cached_property
     def claims(self) -> list[Claim]:
@@ -266,7 +279,8 @@ def page(results: Sequence[Result], folder: Path) -> str:
         "spread_of": render.spread_of,
         "difference": difference,
     }
-    return environment.get_template("page.html").render(total=score(found), chapters=chapters, others=others)
+    text = environment.get_template("page.html").render(total=score(found), chapters=chapters, others=others)
+    return re.sub(r"\n\s+", "\n", text)
 
 
 def write(results: Sequence[Result], folder: Path, out: Path) -> None:

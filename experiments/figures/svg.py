@@ -11,21 +11,23 @@ _NEAR = 0.04  # points: a twentieth of the thinnest lines
 _DIGITS = re.compile(r"(\.\d\d)\d+")
 _RUN = re.compile(r'<(use|path) [^>]*?((?: clip-path="[^"]*")? style="[^"]*")/>(?:\s*<\1 [^>]*?\2/>)+')
 _NUMBER = r"-?[\d.]+(?:e-?\d+)?"
-_LINES = re.compile(rf"{_NUMBER} {_NUMBER}(?:\s+L {_NUMBER} {_NUMBER}){{2,}}")
+_LINES = re.compile(rf"M {_NUMBER} {_NUMBER}(?:\s+L {_NUMBER} {_NUMBER})+")
 
 
 def compact(text: str) -> str:
-    """Return an SVG without the points that a line does not need, comments, names, digits and repeated styles."""
+    """Return an SVG without the points that a line does not need, comments, long names, digits and repeated styles."""
     text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
-    text = re.sub(r'<g id="[^"]*"', "<g", text)
+    text = re.sub(r'(?<=<g) id="[^"]*"| transform="rotate\(-?0 [^"]*"', "", text)
     text = re.sub(r' (?:d|x|y)="[^"]*"', lambda found: _DIGITS.sub(r"\1", _LINES.sub(_straight, found[0])), text)
+    for short, name in enumerate(dict.fromkeys(re.findall(r' id="([a-zA-Z]\w{8,})"', text))):
+        text = re.sub(rf'(?<=[#"]){name}(?=["\)])', f"i{short}", text)
     text = _RUN.sub(_styled, text.replace("base64,\n", "base64,"))
     return re.sub(r"\s+", " ", text).replace("> <", ">\n<")
 
 
 def _straight(found: re.Match[str]) -> str:
-    points = np.array(re.sub("[L\\s]+", " ", found[0]).split(), float).reshape(-1, 2)
-    return " L ".join(f"{x:g} {y:g}" for x, y in simplified(points, _NEAR).round(2).tolist())
+    points = np.array(re.sub(r"[ML\s]+", " ", found[0]).split(), float).reshape(-1, 2)
+    return "M " + " ".join(f"{x:g} {y:g}" for x, y in simplified(points, _NEAR).round(2).tolist())
 
 
 def simplified(points: Any, near: float) -> Any:

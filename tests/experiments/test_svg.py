@@ -42,9 +42,13 @@ def test_it_is_smaller_and_has_the_same_elements(pair):
     for tag in ("use", "path", "text", "image", "clipPath"):
         counts = [len(list(tree.iter(SVG + tag))) for tree in trees]
         assert counts[0] == counts[1] > 0, tag
-    names = [{e.get("id") for e in tree.iter() if e.get("id")} for tree in trees]
-    asked = set(re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', after))
-    assert {a or b for a, b in asked} <= names[1] <= names[0]
+    names = [e.get("id") for e in trees[1].iter() if e.get("id")]
+    assert len(names) == len(set(names))
+    asked, given = (
+        [a or b for a, b in re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', text)] for text in (after, before)
+    )
+    assert set(asked) <= set(names)
+    assert len(set(asked)) == len(set(given))
 
 
 def test_every_marker_keeps_its_place_and_style(pair):
