@@ -37,7 +37,7 @@ def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
         axes.annotate(
             f"{values[row, column]:.2f}",
             best,
-            xytext=(-9 if best[0] > 0.85 else 9, 7),
+            xytext=(-9 if best[0] > 0.85 else 9, -17 if best[1] > 0.9 else 7),
             textcoords="offset points",
             horizontalalignment="right" if best[0] > 0.85 else "left",
             color="crimson",
