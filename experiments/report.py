@@ -18,6 +18,7 @@ from mmc.experiments.claims import FAILS, HOLDS, PARTLY, Claim
 from mmc.experiments.config import Axis, DataSpec, Experiment, Fixed, GridSpec, KFold, MethodSpec, Partitions
 from mmc.experiments.config_check import FIGURES
 from mmc.experiments.errors import StoreError
+from mmc.experiments.figures.svg import compact
 from mmc.experiments.scoreboard import PAPERS, VERDICTS, Number, Paper, Result, Score, by_paper, numbers, score
 from mmc.experiments.tables import DIFFERS, KNOWN, MATCH, NOT_RUN, Cell, Table, used
 from mmc.methods import CATALOGUE
@@ -47,7 +48,7 @@ class Picture:
     @classmethod
     def of(cls, path: Path, caption: str) -> Picture:
         """Return the figure of an SVG file, or of the PNG file beside it, whichever is shorter on the page."""
-        text = " ".join(path.read_text("utf-8").split()).replace("> <", "><")
+        text = compact(path.read_text("utf-8")).replace("\n", "")
         text = text.replace("xlink:href", "href")  # all that browsers need
         text = text.replace("'", "&#39;").replace('"', "'")  # quotes that need no escape in an attribute of the page
         uri = "data:image/svg+xml," + quote(text, safe=" ;/?:@=+$,'()*!")

@@ -51,6 +51,10 @@ def test_it_is_smaller_and_has_the_same_elements(pair):
     assert len(set(asked)) == len(set(given))
 
 
+def test_once_more_changes_nothing(pair):
+    assert compact(pair[1]) == pair[1]
+
+
 def test_every_marker_keeps_its_place_and_style(pair):
     found = []
     for text in pair:
