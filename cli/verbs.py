@@ -14,6 +14,7 @@ from mmc.cli.shell import console
 from mmc.experiments import render
 from mmc.experiments import run as runner
 from mmc.experiments.check import Change, compare, read_reference, write_reference
+from mmc.experiments.claims import Claim
 from mmc.experiments.config import Config, bundled, load
 from mmc.experiments.engine import engine
 from mmc.experiments.errors import ConfigError, DataAbsent, TrialError
@@ -25,7 +26,16 @@ from mmc.methods import CATALOGUE
 _SHOWN = 30
 _log = logging.getLogger("mmc")
 _log.setLevel(logging.INFO)
-_log.addHandler(logging.StreamHandler(sys.stderr))
+
+
+class _Told(logging.Handler):
+    """Prints to what stderr is at the moment: a live display stands in for it to stay below."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(self.format(record), file=sys.stderr)
+
+
+_log.addHandler(_Told())
 
 
 def _configs(names: list[str] | None, everything: bool) -> list[Config]:
@@ -63,34 +73,34 @@ def run(
     configs, left_out = _short("run", names, everything, long)
     out = console()
     troubles = []
-    with Store(results / runner.STORE) as store:
-        for config in configs:
+    directory = str(data_dir) if data_dir else None
+    with Store(results / runner.STORE) as store, Display(out, configs, results) as watch:
+        for config in watch.each():
             try:
-                with Display() as watch:
-                    directory = str(data_dir) if data_dir else None
-                    outcome = runner.run(config, store, engine(jobs), fresh=fresh, data_dir=directory, watch=watch)
+                outcome = runner.run(config, store, engine(jobs), fresh=fresh, data_dir=directory, watch=watch)
             except (ConfigError, TrialError) as error:
                 if everything and isinstance(error, DataAbsent):
                     _print(runner.Outcome(config, [], {}).table, out)
-                    _not_run(config, error)
+                    _not_run(config, error, out)
                 else:
                     troubles.append(f"{config.name}: {error}" if len(configs) > 1 else str(error))
                 continue
             folder = results / config.name
             files = outcome.write(folder, store.provenance(config.name))
             _print(outcome.table, out)
-            for claim in outcome.claims:
-                out.print(f"{claim.verdict:>14}: {claim.statement}\n{'':16}{claim.measured}", soft_wrap=True)
+            out.print(_claims(outcome.claims))
             files += outcome.draw(folder)
             out.print(f"written to {folder}/: {', '.join(files)}\n", style="dim")
+    if len(configs) > 1:
+        out.print(watch.closing(), soft_wrap=True)
     if left_out:
         out.print(left_out, style="yellow", soft_wrap=True)
     if troubles:
         raise ConfigError("\n".join(troubles))
 
 
-def _not_run(config: Config, error: DataAbsent) -> None:
-    console().print(f"{config.name}: not run: {str(error).splitlines()[0]}\n", style="yellow", soft_wrap=True)
+def _not_run(config: Config, error: DataAbsent, out: Any) -> None:
+    out.print(f"{config.name}: not run: {str(error).splitlines()[0]}\n", style="yellow", soft_wrap=True)
 
 
 def validate(names: list[str] | None, everything: bool) -> None:
@@ -112,12 +122,15 @@ def show(names: list[str] | None, everything: bool, results: Path, data_dir: Pat
 def plot(names: list[str] | None, everything: bool, results: Path, data_dir: Path | None) -> None:
     """Draw the figures again from the store."""
     for outcome in _recalled(names, everything, results, data_dir):
-        folder = results / outcome.config.name
+        name, folder = outcome.config.name, results / outcome.config.name
         if outcome.missing:
-            name = outcome.config.name
-            raise ConfigError(f"{name}: {outcome.missing} trials have no record of this code yet: run `mmc run {name}`")
-        for name in outcome.draw(folder) or ["(this config has no figures)"]:
-            console().print(f"{folder}/{name}" if "." in name else f"{outcome.config.name}: {name}")
+            incomplete = f"{name}: {outcome.missing} trials have no record of this code yet: run `mmc run {name}`"
+            if not everything:
+                raise ConfigError(incomplete)
+            console().print(incomplete, style="yellow", soft_wrap=True)
+            continue
+        for file in outcome.draw(folder) or ["(this config has no figures)"]:
+            console().print(f"{folder}/{file}" if "." in file else f"{name}: {file}")
 
 
 def _recalled(
@@ -133,7 +146,7 @@ def _recalled(
             except DataAbsent as error:
                 if not everything:
                     raise
-                _not_run(config, error)
+                _not_run(config, error, console())
                 continue
             if outcome.records:
                 yield outcome
@@ -158,40 +171,48 @@ def check(
     moved = 0
     directory = str(data_dir) if data_dir else None
     configs, left_out = _short("check", names, everything, long)
-    for config in configs:
-        try:
-            if everything:
-                need_no_download(config, directory)
-            reference = None if update else read_reference(results / config.name)
-            with Store(results / runner.STORE if update else None) as store, Display() as watch:
-                table = runner.run(config, store, engine(jobs), data_dir=directory, watch=watch).table
-        except DataAbsent as error:
-            if not everything:
-                raise
-            _not_run(config, error)
-            continue
-        if reference is None:
-            write_reference(table, results / config.name)
-            out.print(f"{config.name}: reference written, {len(table.cells)} cells")
-            continue
-        changes = compare(table, reference)
-        moved += len(changes)
-        if not changes:
-            out.print(f"{config.name}: {len(table.cells)} cells, none moved")
-            continue
-        out.print(f"{config.name}: {len(changes)} of {len(table.cells)} cells moved", style="red bold")
-        listed = _moved(changes[:_SHOWN], table)
-        if out.measure(listed, options=out.options.update(width=1000)).maximum <= out.width:
-            out.print(listed)
-        else:
-            out.print("\n".join(f"  {change}" for change in changes[:_SHOWN]))
-        if len(changes) > _SHOWN:
-            out.print(f"… and {len(changes) - _SHOWN} more")
-        for line in _pointers(config, table, changes):
-            out.print(line, soft_wrap=True)
+    with Display(out, configs, results) as watch:
+        for config in watch.each():
+            try:
+                if everything:
+                    need_no_download(config, directory)
+                reference = None if update else read_reference(results / config.name)
+                with Store(results / runner.STORE if update else None) as store:
+                    table = runner.run(config, store, engine(jobs), data_dir=directory, watch=watch).table
+            except DataAbsent as error:
+                if not everything:
+                    raise
+                _not_run(config, error, out)
+                continue
+            if reference is None:
+                write_reference(table, results / config.name)
+                out.print(f"{config.name}: reference written, {len(table.cells)} cells")
+                continue
+            changes = compare(table, reference)
+            moved += len(changes)
+            _tell(config, table, changes, out)
+    if len(configs) > 1:
+        out.print(watch.closing(), soft_wrap=True)
     if left_out:
         out.print(left_out, style="yellow", soft_wrap=True)
     return 1 if moved else 0
+
+
+def _tell(config: Config, table: Table, changes: Sequence[Change], out: Any) -> None:
+    """Print which cells moved."""
+    if not changes:
+        out.print(f"{config.name}: {len(table.cells)} cells, none moved")
+        return
+    out.print(f"{config.name}: {len(changes)} of {len(table.cells)} cells moved", style="red bold")
+    listed = _moved(changes[:_SHOWN], table)
+    if out.measure(listed, options=out.options.update(width=1000)).maximum <= out.width:
+        out.print(listed)
+    else:
+        out.print("\n".join(f"  {change}" for change in changes[:_SHOWN]))
+    if len(changes) > _SHOWN:
+        out.print(f"… and {len(changes) - _SHOWN} more")
+    for line in _pointers(config, table, changes):
+        out.print(line, soft_wrap=True)
 
 
 def _moved(changes: Sequence[Change], table: Table) -> Any:
@@ -223,6 +244,16 @@ def _pointers(config: Config, table: Table, changes: Sequence[Change]) -> Iterat
         yield f"  {label} ({spec.method}, solver {solver}): {counted}"
     name = config.name
     yield f"If this is meant: `mmc run {name}` makes the table anew, `mmc check {name} --update` its reference; commit both."
+
+
+def _claims(claims: Sequence[Claim]) -> Any:
+    from rich.table import Table as RichTable
+
+    grid = RichTable.grid(padding=(0, 1, 0, 0))
+    grid.add_column(justify="right", min_width=14)
+    for claim in claims:
+        grid.add_row(f"{claim.verdict}:", f"{claim.statement}\n{claim.measured}")
+    return grid
 
 
 def _print(table: Table, out: Any) -> None:

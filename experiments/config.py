@@ -325,7 +325,10 @@ def load(name: str | Path) -> Config:
     try:
         experiment = Experiment.model_validate(document)
     except ValidationError as error:
-        problems = [explain(detail) for detail in error.errors()]
+        details = error.errors()
+        # of a grid that is a mapping, pydantic also says that it is no list
+        told = [d for d in details if d["type"] != "list_type" or not isinstance(d["input"], dict)]
+        problems = [explain(detail) for detail in told or details]
     else:
         problems = list(semantic(experiment, path.parent))
         if not problems:

@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel
 
 from mmc.experiments.claims import CLAIMS
-from mmc.experiments.config import Experiment, Fixed, points
+from mmc.experiments.config import Axis, Experiment, Fixed, points
 from mmc.experiments.measures import MEASURES
 from mmc.experiments.metrics import METRICS, VOTED
 from mmc.experiments.yaml_lines import KeyPath
@@ -192,6 +192,9 @@ def _place(loc: tuple[Any, ...]) -> tuple[KeyPath, list[str]]:
     where: list[Any] = []
     fields: list[str] = list(Experiment.model_fields)
     for part in loc:
+        if part == "Axis":
+            model = Axis
+            continue
         inner = _models(model)
         named = {m for m in inner if part in m.model_fields}
         if isinstance(part, str) and inner and not named and model is not Experiment and part in _branches(model):

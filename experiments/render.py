@@ -119,6 +119,13 @@ def notes(table: Table) -> Iterator[str]:
     for cell in table.cells:
         if cell.chosen and cell.metric == table.metrics[0]:
             yield f"{_of(cell)}: best at " + ", ".join(f"{table.label(k)} = {v:g}" for k, v in cell.chosen.items())
+    yield from comparisons(table)
+    for reason, see, count in _reasons(table):
+        yield f"≈ {count} cell{'s' if count > 1 else ''}: {reason}" + (f" (see {see})" if see else "")
+
+
+def comparisons(table: Table) -> Iterator[str]:
+    """Yield what the same splits or test points say of two methods."""
     for pair in table.pairs:
         sure = abs(pair.difference) > pair.half_width
         yield (
@@ -133,8 +140,6 @@ def notes(table: Table) -> Iterator[str]:
             f"(McNemar's exact test: p = {found.p:.2g}): "
             + ("a difference" if found.p < 0.05 else "no significant difference")
         )
-    for reason, see, count in _reasons(table):
-        yield f"≈ {count} cell{'s' if count > 1 else ''}: {reason}" + (f" (see {see})" if see else "")
 
 
 def _of(cell: Cell) -> str:
@@ -203,7 +208,7 @@ def _rich(table: Table, rows: Any, columns: Any, cells: Any) -> Any:
     for key in table.rows:
         out.add_column(table.label(key), justify="left", no_wrap=True)
     for column in columns:
-        heading = "\n".join(table.label(part) for part in column if part != "")
+        heading = "\n".join(part for part in table.headings(column) if part)
         out.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
         line: list[Any] = [table.label(part) for part in row]
@@ -261,7 +266,7 @@ def to_markdown(table: Table) -> str:
     """Return the table in the paper's layout as Markdown."""
     rows, columns, cells = grid_of(table)
     heads = [table.label(key) for key in table.rows]
-    heads += [" ".join(table.label(part) for part in column if part != "") for column in columns]
+    heads += [" ".join(part for part in table.headings(column) if part) for column in columns]
     lines = [f"# {table.title}", "", _pipe(heads), _pipe(["---"] * len(table.rows) + ["---:"] * len(columns))]
     for row in rows:
         line = [table.label(part) for part in row]
@@ -311,7 +316,7 @@ def _spanning(table: Table, columns: Sequence[tuple[Any, ...]], depth: int) -> s
         stop = start
         while stop < len(columns) and columns[stop][: depth + 1] == columns[start][: depth + 1]:
             stop += 1
-        parts.append(rf"\multicolumn{{{stop - start}}}{{c}}{{{_tex(table.label(columns[start][depth]))}}}")
+        parts.append(rf"\multicolumn{{{stop - start}}}{{c}}{{{_tex(table.headings(columns[start])[depth])}}}")
         start = stop
     return " & ".join(parts) + r" \\"
 

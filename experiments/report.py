@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
@@ -17,6 +18,7 @@ from mmc.experiments.claims import FAILS, HOLDS, PARTLY, Claim
 from mmc.experiments.config import Axis, DataSpec, Experiment, Fixed, GridSpec, KFold, MethodSpec, Partitions
 from mmc.experiments.config_check import FIGURES
 from mmc.experiments.errors import StoreError
+from mmc.experiments.figures.svg import compact
 from mmc.experiments.scoreboard import PAPERS, VERDICTS, Number, Paper, Result, Score, by_paper, numbers, score
 from mmc.experiments.tables import DIFFERS, KNOWN, MATCH, NOT_RUN, Cell, Table, used
 from mmc.methods import CATALOGUE
@@ -41,15 +43,18 @@ class Picture:
 
     name: str
     caption: str
-    uri: str
+    uri: Markup
 
     @classmethod
     def of(cls, path: Path, caption: str) -> Picture:
-        """Return the figure of an SVG file, or of the PNG file beside it, whichever is smaller."""
-        smallest = min((p for p in (path, path.with_suffix(".png")) if p.exists()), key=lambda p: p.stat().st_size)
-        kind = {".svg": "image/svg+xml", ".png": "image/png"}[smallest.suffix]
-        text = base64.b64encode(smallest.read_bytes()).decode("ascii")
-        return cls(_spoken(path.stem), caption, f"data:{kind};base64,{text}")
+        """Return the figure of an SVG file, or of the PNG file beside it, whichever is shorter on the page."""
+        text = compact(path.read_text("utf-8")).replace("\n", "")
+        text = text.replace("xlink:href", "href")  # all that browsers need
+        text = text.replace("'", "&#39;").replace('"', "'")  # quotes that need no escape in an attribute of the page
+        uri = "data:image/svg+xml," + quote(text, safe=" ;/?:@=+$,'()*!")
+        if (other := path.with_suffix(".png")).exists() and other.stat().st_size * 4 / 3 < len(uri):
+            uri = "data:image/png;base64," + base64.b64encode(other.read_bytes()).decode("ascii")
+        return cls(_spoken(path.stem), caption, Markup(uri))
 
 
 @dataclass(frozen=True)
@@ -110,7 +115,7 @@ class Section:
                 if column[: depth + 1] == last:
                     row[-1] = Heading(row[-1].text, row[-1].span + 1)
                 else:
-                    row.append(Heading(self.table.label(column[depth]), 1))
+                    row.append(Heading(self.table.headings(column)[depth], 1))
                 last = column[: depth + 1]
             yield row
 
@@ -136,8 +141,20 @@ class Section:
 
     @property
     def footnotes(self) -> list[str]:
-        """The notes below the table; the stated reasons have a list of their own."""
-        return [note for note in render.notes(self.table) if not note.startswith(render.SYMBOL[KNOWN])]
+        """The notes below the table; the stated reasons and the comparisons of methods have lists of their own."""
+        elsewhere = set(self.comparisons)
+        notes = (note for note in render.notes(self.table) if note not in elsewhere)
+        return [note for note in notes if not note.startswith(render.SYMBOL[KNOWN])]
+
+    @cached_property
+    def comparisons(self) -> list[str]:
+        """What the same splits or test points say of two methods."""
+        return list(render.comparisons(self.table))
+
+    @property
+    def problem(self) -> Markup:
+        """Why it was not run; commands between backticks as code."""
+        return Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", str(escape(self.result.problem))))
 
     @cached_property
     def claims(self) -> list[Claim]:
@@ -263,7 +280,8 @@ def page(results: Sequence[Result], folder: Path) -> str:
         "spread_of": render.spread_of,
         "difference": difference,
     }
-    return environment.get_template("page.html").render(total=score(found), chapters=chapters, others=others)
+    text = environment.get_template("page.html").render(total=score(found), chapters=chapters, others=others)
+    return re.sub(r"\n\s+", "\n", text)
 
 
 def write(results: Sequence[Result], folder: Path, out: Path) -> None:

@@ -138,6 +138,14 @@ def recall(config: Config, store: Store, data_dir: str | None = None) -> Outcome
     return Outcome(config, units, store.get(trial.key for unit in units for trial in unit.trials))
 
 
+def earlier_seconds(folder: Path) -> float | None:
+    """Return the seconds that all fits of a config took when its results in a folder were written."""
+    try:
+        return float(json.loads((folder / "run.json").read_text("utf-8"))["fit_seconds"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
 def _write_table(table: Table, folder: Path, provenance: Mapping[str, Any] | None, claims: list[Claim]) -> list[str]:
     files = {
         "table.csv": render.to_csv(table),

@@ -117,6 +117,15 @@ class Table:
         text = f"{word:g}" if isinstance(word, float) else str(word)
         return self.labels.get(text, _LABELS.get(text, text))
 
+    def headings(self, column: Sequence[Any]) -> list[str]:
+        """Return what stands above a column, the metric last: a number alone would not say what it is of."""
+        keys = [
+            f"{self.label(key)} = {text}" if isinstance(part, (int, float)) and text == f"{part:g}" else text
+            for key, part in zip(self.columns, column, strict=False)
+            for text in (self.label(part),)
+        ]
+        return [*keys, self.label(column[-1])]
+
 
 _LABELS = {
     "eta_pos": "η₁",

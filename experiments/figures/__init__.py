@@ -13,11 +13,14 @@ import numpy as np
 
 from mmc.experiments.config import Config
 from mmc.experiments.errors import StoreError
+from mmc.experiments.figures.svg import compact
 from mmc.experiments.knowledge import given
 from mmc.experiments.plan import Unit
 from mmc.experiments.tables import Table
 from mmc.experiments.trials import Record, scaled, shapes_of
 from mmc.methods import CATALOGUE
+
+_FONTS = ["DejaVu Sans", "Verdana"]  # an SVG names its font: where the first is not installed, one as wide
 
 
 @dataclass(frozen=True)
@@ -71,11 +74,12 @@ def save(name: str, figure: Any, folder: Path) -> list[Path]:
         folder.mkdir(parents=True, exist_ok=True)
         for ending in ("svg", "png"):
             buffer = io.BytesIO()
-            with matplotlib.rc_context({"svg.hashsalt": name}):
+            with matplotlib.rc_context({"svg.hashsalt": name, "svg.fonttype": "none", "font.sans-serif": _FONTS}):
                 metadata = {"Date": None} if ending == "svg" else {"Software": None}
                 figure.savefig(buffer, format=ending, dpi=150, metadata=metadata, bbox_inches="tight")
             path = folder / f"{name}.{ending}"
-            path.write_bytes(buffer.getvalue())
+            written = buffer.getvalue()
+            path.write_bytes(compact(written.decode("utf-8")).encode("utf-8") if ending == "svg" else written)
             paths.append(path)
     except OSError as error:
         raise StoreError(f"cannot write to the results folder {folder}: {error.strerror}") from None

@@ -44,7 +44,7 @@ class _Fit:
         """Return the axes of a grid around the points, and the decision values on it."""
         low, high = self.X.min(axis=0), self.X.max(axis=0)
         pad = 0.06 * (high - low)
-        xs, ys = (np.linspace(a, b, 240) for a, b in zip(low - pad, high + pad, strict=True))
+        xs, ys = (np.linspace(a, b, 160) for a, b in zip(low - pad, high + pad, strict=True))
         mesh = np.stack(np.meshgrid(xs, ys), axis=-1)
         return xs, ys, self.model.decision_function(mesh.reshape(-1, 2)).reshape(mesh.shape[:2])
 
@@ -132,9 +132,9 @@ def _decision_values(fits: Sequence[_Fit], rho: Sequence[float]) -> Any:
         above.set(title=f"({letters[0]}) {fit.label}: {100 * inside:.0f} % in the band", xlabel="training point")
         xs, ys, plane = fit.over_the_plane()
         limit = np.max(np.abs(g))
-        mesh = below.pcolormesh(
-            xs, ys, plane, cmap="RdBu_r", vmin=-limit, vmax=limit, shading="nearest", rasterized=True
-        )
+        box = (xs[0], xs[-1], ys[0], ys[-1])
+        shades = {"cmap": "RdBu_r", "vmin": -limit, "vmax": limit}
+        mesh = below.imshow(plane, extent=box, origin="lower", interpolation="none", **shades)
         lines = below.contour(xs, ys, plane, levels=[-rho[1], -rho[0], 0, *rho], colors="black", linewidths=0.7)
         below.clabel(lines, fontsize=7, fmt="%g")
         below.set(title=f"({letters[1]}) {fit.label}: g(x)", xlabel="x₁", aspect="equal")

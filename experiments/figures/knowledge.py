@@ -49,16 +49,17 @@ class _Sets:
     shapes: Sequence[Any]
     names: dict[int, str]
 
-    def edges(self) -> Iterator[tuple[int, Any]]:
-        """Yield the class and the outline of every set."""
-        angle = np.linspace(0, 2 * np.pi, 400)
-        circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    def outlines(self) -> Iterator[tuple[int, Any]]:
+        """Yield the class and the outline of every set, a path of a few curves."""
+        from matplotlib.path import Path
+        from matplotlib.transforms import Affine2D
+
         for x, sign, shape in zip(self.X, self.y, self.shapes, strict=True):
-            if np.ndim(shape):
-                values, vectors = np.linalg.eigh(shape)
-                yield int(sign), x + (circle * np.sqrt(np.maximum(values, 0))) @ vectors.T
-            else:
-                yield int(sign), x + shape * circle
+            values, vectors = np.linalg.eigh(shape if np.ndim(shape) else shape**2 * np.eye(2))
+            place = np.eye(3)
+            place[:2, :2] = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+            place[:2, 2] = x
+            yield int(sign), Path.unit_circle().transformed(Affine2D(place))
 
     def owners(self, points: Any) -> Any:
         """Return the class of the set that every point lies deepest in."""
@@ -98,8 +99,8 @@ def _figure(drawing: Drawing, units: Sequence[Unit]) -> Any:
     sets = _Sets(X, y, shapes_of(data, units[0]) or [], names)
     fits = [_fit(drawing, unit) for unit in units]
     rows = -(-(len(fits) + 1) // _COLUMNS)
-    edges = np.vstack([edge for _, edge in sets.edges()])
-    low, high = edges.min(axis=0), edges.max(axis=0)
+    extents = [outline.get_extents() for _, outline in sets.outlines()]
+    low, high = np.min([box.min for box in extents], axis=0), np.max([box.max for box in extents], axis=0)
     low, high = low - 0.06 * (high - low), high + 0.06 * (high - low)
     across, upward = high - low
     figure, panels = plt.subplots(
@@ -111,7 +112,7 @@ def _figure(drawing: Drawing, units: Sequence[Unit]) -> Any:
         layout="constrained",
         squeeze=False,
     )
-    xs, ys = (np.linspace(a, b, 400) for a, b in zip(low, high, strict=True))
+    xs, ys = (np.linspace(a, b, 160) for a, b in zip(low, high, strict=True))
     mesh = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
     first, *others = panels.flat
     handles, lines = _draw_sets(first, sets), {}
@@ -148,27 +149,26 @@ def _fit(drawing: Drawing, unit: Unit) -> _Fit:
 
 def _draw_sets(axes: Any, sets: _Sets) -> dict[str, Any]:
     """Draw the sets, filled lightly; return an example of each class for the legend."""
-    from matplotlib.patches import Polygon
+    from matplotlib.patches import PathPatch
 
     handles = {}
-    for sign, edge in sets.edges():
+    for sign, outline in sets.outlines():
         colour, style, _ = _CLASSES[sign]
-        axes.add_patch(Polygon(edge, facecolor=colour, alpha=0.18, edgecolor="none"))
-        axes.add_patch(Polygon(edge, fill=False, edgecolor=colour, linestyle=style, linewidth=1.2))
-        handles[f"set: {sets.names[sign]}"] = Polygon(
-            edge[:3], facecolor=(colour, 0.18), edgecolor=colour, linestyle=style
-        )
+        patch = PathPatch(outline, facecolor=(colour, 0.18), edgecolor=colour, linestyle=style, linewidth=1.2)
+        handles[f"set: {sets.names[sign]}"] = axes.add_patch(patch)
     return handles
 
 
 def _draw_fit(axes: Any, sets: _Sets, model: Any, plane: tuple[Any, Any, Any]) -> dict[str, Any]:
     """Draw one method: what it gets wrong, its boundary and margins, its training points; return them for the legend."""
     import matplotlib.pyplot as plt
-    from matplotlib.patches import Patch, Polygon
+    from matplotlib.patches import Patch
+    from matplotlib.path import Path
 
-    for sign, edge in sets.edges():
-        wrong = axes.contourf(*plane, levels=[-np.inf, 0] if sign > 0 else [0, np.inf], colors=[_WRONG], alpha=0.85)
-        wrong.set_clip_path(Polygon(edge, transform=axes.transData))
+    for side in _CLASSES:
+        wrong = axes.contourf(*plane, levels=[-np.inf, 0] if side > 0 else [0, np.inf], colors=[_WRONG], alpha=0.85)
+        outlines = [outline for sign, outline in sets.outlines() if sign == side]
+        wrong.set_clip_path(Path.make_compound_path(*outlines), axes.transData)
     if plane[2].min() < 0 < plane[2].max():
         levels = [v for v in (-1, 0, 1) if plane[2].min() < v < plane[2].max()]
         widths, styles = [0.8 if v else 1.8 for v in levels], [":" if v else "-" for v in levels]

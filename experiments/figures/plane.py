@@ -28,7 +28,8 @@ def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
         units = [u for u in drawing.units if u.source.label == dataset and u.label == label]
         xs, ys, values = _surface(drawing, units, grid, name)
         figure, axes = plt.subplots(figsize=(5.6, 4.6), layout="constrained")
-        mesh = axes.pcolormesh(xs, ys, np.ma.masked_invalid(values), cmap="viridis_r", shading="nearest")
+        shown = np.ma.masked_invalid(values)  # as pixels: between many small areas a browser leaves seams
+        mesh = axes.pcolormesh(xs, ys, shown, cmap="viridis_r", shading="nearest", rasterized=True)
         figure.colorbar(mesh, ax=axes, label=f"{drawing.table.label(name)}, mean over repetitions")
         _frontiers(axes, units)
         row, column = np.unravel_index(np.nanargmin(values), values.shape)
@@ -37,7 +38,7 @@ def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
         axes.annotate(
             f"{values[row, column]:.2f}",
             best,
-            xytext=(-9 if best[0] > 0.85 else 9, 7),
+            xytext=(-9 if best[0] > 0.85 else 9, -17 if best[1] > 0.9 else 7),
             textcoords="offset points",
             horizontalalignment="right" if best[0] > 0.85 else "left",
             color="crimson",

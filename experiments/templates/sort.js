@@ -34,6 +34,25 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
+// What names a row stays in sight while the row is scrolled, as far as it leaves half of the room.
+const hold = () => {
+  for (const table of document.querySelectorAll("table.grid")) {
+    const rows = [table.tHead.rows[table.tHead.rows.length - 1], ...table.tBodies[0].rows];
+    const names = rows.length > 1 ? rows[1].querySelectorAll("th").length : 0;
+    let left = 0;
+    for (let index = 0; index < names; index++) {
+      const width = rows[1].cells[index].offsetWidth;
+      const fits = left + width < table.parentElement.clientWidth / 2;
+      for (const row of rows) {
+        row.cells[index].classList.toggle("held", fits);
+        row.cells[index].style.left = fits ? `${left}px` : "";
+      }
+      left = fits ? left + width : Infinity;
+    }
+  }
+};
+addEventListener("resize", hold);
+hold();
 // A link into a closed part opens it; paper shows everything.
 const reveal = () => {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));

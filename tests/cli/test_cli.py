@@ -124,7 +124,20 @@ def test_an_interrupted_run_says_how_to_go_on(folder):
 
 
 @pytest.mark.parametrize(
-    "verb", ["run", "validate", "show", "plot", "check", "list", "data list", "data show", "data fetch", "data verify"]
+    "verb",
+    [
+        "run",
+        "validate",
+        "show",
+        "plot",
+        "check",
+        "report",
+        "list",
+        "data list",
+        "data show",
+        "data fetch",
+        "data verify",
+    ],
 )
 def test_every_verb_teaches_by_an_example(folder, verb):
     done = mmc(*verb.split(), "--help", cwd=folder)

@@ -54,6 +54,7 @@ def test_a_good_config_loads(tmp_path):
         ("folds: 3", "folds: 3, redraw: true", 4, "not a generated set"),
         ("error-rate}", "svm, tune: {grid: {C_pos: [1]}, first: {pimma: 5}}}", 6, "did you mean 'pima'?"),
         ("error-rate}", "svm, tune: {grid: {C_pos: [1]}, first: 0}}", 6, "tune.first: input should be greater than"),
+        ("error-rate}", "svm, grid: {C_pos: {from: 1}}}", 6, "unknown key 'from': valid: linspace, logspace"),
         ("title: a study", "title: a study\ntitle: again", 2, "given twice"),
         ("title: a study", "title: [a", 2, "not valid YAML"),
     ],

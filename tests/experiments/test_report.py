@@ -74,7 +74,7 @@ def results(tmp_path_factory):
     for name in bundled():
         config = load(name)
         outcome = Outcome(config, [], {})
-        problem = f"no trial has a record of this code: mmc run {name}"
+        problem = f"no trial has a record of this code: `mmc run {name}`"
         if name == "bmpm_heart":
             problem = ""
             outcome.__dict__["table"] = replace(outcome.table, cells=tuple(_judged(outcome.table.cells)))
@@ -153,6 +153,17 @@ def test_the_same_store_gives_the_same_page(html, results, tmp_path):
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["report.html"]
 
 
+def test_a_number_above_columns_says_what_it_is_of():
+    table = Outcome(load("nath_ridge"), [], {}).table
+    assert table.columns == ("ridge",)
+    assert table.headings((0.0, "error_pos")) == ["ridge = 0", "+ve err %"]
+    assert replace(table, columns=("method",)).headings(("NL-SOCP", "error")) == ["NL-SOCP", "err %"]
+
+
+def test_commands_in_a_problem_are_code(html):
+    assert "no trial has a record of this code: <code>mmc run bmpm_synthetic</code>" in html
+
+
 def test_a_paper_shows_the_figures_that_no_config_draws(html, results, tmp_path):
     assert 'alt="time and memory' not in html
     (tmp_path / "scaling").mkdir()
@@ -211,6 +222,12 @@ addEventListener("load", () => {
   found.tables = document.querySelectorAll("table").length;
   found.sortable = document.querySelectorAll("th[aria-sort]").length;
   found.drawn = [...document.images].map((image) => image.complete && image.naturalWidth > 0);
+  found.held = [...document.querySelectorAll("table.grid")].map((grid) => {
+    const room = grid.parentElement, cell = grid.tBodies[0].rows[0].cells[0];
+    room.scrollLeft = room.scrollWidth;
+    const moved = cell.getBoundingClientRect().left - room.getBoundingClientRect().left;
+    return [room.scrollLeft, cell.offsetWidth < room.clientWidth / 2 ? moved : 0];
+  });
   found.overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
   const out = document.createElement("pre");
   out.id = "self-test";
@@ -268,6 +285,8 @@ def test_in_a_browser(html, tmp_path, width):
     assert found["drawn"]
     assert all(found["drawn"])
     assert found["overflow"] <= 0
+    assert any(scrolled for scrolled, _ in found["held"]), "a table must be wider than the page"
+    assert all(abs(moved) <= 2 for _, moved in found["held"]), "the name of a row stays where it is"
 
 
 @needs_chromium
