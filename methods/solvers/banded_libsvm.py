@@ -57,5 +57,5 @@ def solve(
                 return split(coef * y), total
             E = 10 * largest
 
-    a, _, iterations = solve_hinges(hinges, symmetric if C1 == C2 else stacked, tol)
+    a, iterations = solve_hinges(hinges, symmetric if C1 == C2 else stacked, tol)
     return problem.answer(a, tol, iterations, VERSION)
