@@ -179,7 +179,7 @@ def libsvm_options(hinges: Hinges, max_iter: int | None, cache: float) -> dict[s
 
 def run_libsvm(machine: SVC | SVR, points: Array, y: Array, C: Array | None = None) -> tuple[Array | None, int]:
     """Return the coefficients of all points, None if libsvm stopped short, and its iterations."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), sklearn.config_context(skip_parameter_validation=True):
         warnings.simplefilter("ignore", ConvergenceWarning)  # told by fit_status_
         machine.fit(points, y, sample_weight=C)
     iterations = int(np.sum(machine.n_iter_))
