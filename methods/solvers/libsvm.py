@@ -38,6 +38,7 @@ from mmc.methods.solution import NotConverged
 VERSION = f"libsvm of scikit-learn {sklearn.__version__}"
 _NOT_CONVEX = "the kernel matrix is not positive semidefinite: the problem is not convex"
 _STEPS = 1000  # Newton steps; one or two are usual, some hundred were the worst seen after a bad start
+_FREED = 100  # hinges that a Newton step frees, or as many as are free already
 _TENTHS = 9  # how often C is divided by ten before libsvm is given up
 
 
@@ -242,7 +243,13 @@ def finish(hinges: Hinges, a: Array, tol: float) -> tuple[Array, int]:
         b = np.clip(np.mean(r[free]), r[j], r[i]) if free.any() else (r[i] + r[j]) / 2
         if wide:
             margin = 1e-3 * (r[i] - r[j])
-            work = free | (up & (r > b + margin)) | (down & (r < b - margin))
+            work = (up & (r > b + margin)) | (down & (r < b - margin))
+            inwards = np.flatnonzero(work & ~free & ~stay)
+            many = max(_FREED, int(np.sum(free)))
+            if len(inwards) > many:  # those that matter most: a large block is dear, and most of it would turn back
+                work[inwards] = False
+                work[inwards[np.argpartition(-np.abs(r[inwards] - b), many)[:many]]] = True
+            work |= free
         else:
             work = free.copy()
             work[[i, j] if not free.any() else i if r[i] - b > b - r[j] else j] = True
