@@ -90,7 +90,7 @@ CATALOGUE: dict[str, Method] = {
             "banded",
             _GU,
             "SVM whose decision values also stay below B",
-            {"qp": "banded_qp", "libsvm": "banded_libsvm"},
+            {"qp": "banded_qp", "libsvm": "banded_libsvm", "interior-point": "hinge_interior"},
             "d_w^d / d_b^m",
         ),
         Method(
@@ -109,7 +109,7 @@ CATALOGUE: dict[str, Method] = {
             "svm",
             _CLASSIC,
             "soft-margin SVM with a cost for each class",
-            {"libsvm": "libsvm"},
+            {"libsvm": "libsvm", "interior-point": "hinge_interior"},
             "d_w^n / d_b^m",
         ),
         Method(
@@ -143,7 +143,7 @@ CATALOGUE: dict[str, Method] = {
             "banded",
             _PENDSE,
             "SVM whose decision values are kept in a band",
-            {"libsvm": "banded_libsvm", "qp": "banded_qp"},
+            {"libsvm": "banded_libsvm", "qp": "banded_qp", "interior-point": "hinge_interior"},
         ),
     )
 }

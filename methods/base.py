@@ -171,7 +171,9 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
                 now = time.perf_counter()
                 yield Step(point, now - start, error=error)
             else:
-                decision = None if X_test is None else variant._decide(X_test, train)
+                # a kernel between all points is only made where several grid points may share it
+                shared = train if len(variants) > 1 else None
+                decision = None if X_test is None else variant._decide(X_test, shared)
                 now = time.perf_counter()
                 yield Step(point, now - start, variant, decision)
             start = time.perf_counter()

@@ -4,7 +4,8 @@ The penalty of (2.3) is zero on the band ρ1 ≤ y f ≤ ρ2 and grows linearly 
 ε-insensitive loss with target y(ρ1 + ρ2)/2 and ε = (ρ2 − ρ1)/2. With C1 ≠ C2 every point is given twice, with one wide
 ε = E: copy A has the target y(ρ1 + E) and the weight C1, copy B the target y(ρ2 − E) and the weight C2. Their inner edges
 are those of the band. Their outer edges must never be reached: |f| < 2E − ρ2 is checked after every run, and where it
-fails a wider E is taken. C2 = ∞ needs no limit process: no θ exceeds ρ1/ρ2 n C1 anyway.
+fails a wider E is taken. C2 = ∞ needs no limit process: no θ exceeds ρ1/ρ2 n C1 anyway. With C2 = 0 it is ρ1 times the
+soft-margin SVM with C1/ρ1, which has half as many variables.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from sklearn.svm import SVR
 
 from mmc.methods.banded import BandedAnswer, BandedProblem
 from mmc.methods.kernels import Array
-from mmc.methods.solvers.libsvm import VERSION, libsvm_kernel, libsvm_options, run_libsvm, solve_hinges
+from mmc.methods.solvers import libsvm
+from mmc.methods.solvers.libsvm import VERSION, SvmProblem, libsvm_kernel, libsvm_options, run_libsvm, solve_hinges
 
 
 def solve(
@@ -27,10 +29,13 @@ def solve(
     K, y, n = problem.K, problem.sign, len(problem.sign)
     rho1, rho2, C1, C2 = problem.rho1, problem.rho2, problem.C1, problem.largest_theta
     hinges = problem.hinges
+    if C2 == 0:
+        svm = libsvm.solve(SvmProblem(K, y, np.full(n, C1 / rho1)), tol=tol, max_iter=max_iter, cache=cache)
+        return problem.answer(np.append(rho1 * svm.alpha, np.zeros(n)), tol, svm.iterations, VERSION)
     kernel, points = libsvm_kernel(K)
-    twice = points
-    if 0 < C2 != C1:
-        twice = np.tile(points, (2, 2) if kernel["kernel"] == "precomputed" else (2, 1))
+    if C1 != C2:
+        twice = np.empty((2 * n, 2 * n if kernel["kernel"] == "precomputed" else points.shape[1]))
+        twice.reshape(2, n, -1, points.shape[1])[:] = points[:, None]
     options = {**kernel, **libsvm_options(hinges, max_iter, cache)}
 
     def split(gamma: Array) -> Array:
@@ -42,20 +47,19 @@ def solve(
         return None if coef is None else split(coef * y), iterations
 
     def stacked(scale: float) -> tuple[Array | None, int]:
-        size = 2 * n if C2 else n  # copy B without a weight is left out: scikit-learn would renumber the points
         E, total = 100 * rho2, 0
         while True:
             targets = np.concatenate([y * (rho1 + E), y * (rho2 - E)])
             machine = SVR(C=scale, epsilon=E, **options)
-            both, iterations = run_libsvm(machine, twice, targets[:size], hinges.C[:size])
+            both, iterations = run_libsvm(machine, twice, targets, hinges.C)
             total += iterations
             if both is None:
                 return None, total
-            coef = np.bincount(hinges.point[:size], both, n)
+            coef = np.bincount(hinges.point, both, n)
             largest = np.max(np.abs(K @ coef + machine.intercept_[0]))
             if largest < 2 * E - rho2:
                 return split(coef * y), total
             E = 10 * largest
 
-    a, _, iterations = solve_hinges(hinges, symmetric if C1 == C2 else stacked, tol)
+    a, iterations = solve_hinges(hinges, symmetric if C1 == C2 else stacked, tol)
     return problem.answer(a, tol, iterations, VERSION)

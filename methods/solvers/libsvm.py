@@ -21,6 +21,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ from mmc.methods.solution import NotConverged
 VERSION = f"libsvm of scikit-learn {sklearn.__version__}"
 _NOT_CONVEX = "the kernel matrix is not positive semidefinite: the problem is not convex"
 _STEPS = 1000  # Newton steps; one or two are usual, some hundred were the worst seen after a bad start
+_FREED = 100  # hinges that a Newton step frees, or as many as are free already
 _TENTHS = 9  # how often C is divided by ten before libsvm is given up
 
 
@@ -48,6 +50,16 @@ class SvmProblem:
     sign: Array
     C: Array
 
+    @cached_property
+    def hinges(self) -> Hinges:
+        """Return the problem with one hinge for every point."""
+        return Hinges(self.K, np.arange(len(self.sign)), self.sign, self.sign, self.C)
+
+    def answer(self, a: Array, tol: float, iterations: int, version: str) -> SvmAnswer:
+        """Return the classifier of multipliers that are certified to ``tol``."""
+        certificate = self.hinges.certify(a)
+        return SvmAnswer(a, certificate.b, certificate.primal, certificate.gap, iterations, version)
+
 
 @dataclass(frozen=True)
 class SvmAnswer:
@@ -58,7 +70,7 @@ class SvmAnswer:
     objective: float
     gap: float
     iterations: int
-    version: str = VERSION
+    version: str
 
 
 @dataclass(frozen=True)
@@ -96,13 +108,15 @@ class Hinges:
         return np.where(self.side > 0, below, above), np.where(self.side > 0, above, below)
 
     def feasible(self, a: Array) -> Array:
-        """Return the multipliers clipped into their bounds, the free ones of the heavier side scaled until Σβ = 0."""
+        """Return the multipliers clipped into their bounds and moved until Σβ = 0: free ones, if they have the room."""
         a = np.clip(a, 0.0, self.C)
-        excess = np.sum(self.side * a)
-        heavy = (self.side * excess > 0) & (a > 0)
-        free = heavy & (a < self.C)
-        part = free if np.sum(a[free]) >= abs(excess) else heavy
-        return np.where(part, a * (1 - abs(excess) / np.sum(a[part])), a) if part.any() else a
+        total = np.sum(self.side * a)
+        excess, heavy, free = abs(total), self.side * total > 0, (a > 0) & (a < self.C)
+        for part, way in ((free & heavy, -a), (free & ~heavy, self.C - a), (heavy, -a)):
+            room = abs(np.sum(way[part]))
+            if room >= excess > 0:
+                return np.where(part, a + way * (excess / room), a)
+        return a
 
     def certify(self, a: Array, interior: bool = False) -> Certificate:
         """Return the objectives at feasible multipliers and at the w they give.
@@ -137,7 +151,7 @@ def solve(problem: SvmProblem, *, tol: float = 1e-6, max_iter: int | None = None
 
     ``max_iter`` bounds each run of libsvm (default: 50 per point and at least 20,000), ``cache`` is its megabytes.
     """
-    hinges = Hinges(problem.K, np.arange(len(problem.sign)), problem.sign, problem.sign, problem.C)
+    hinges = problem.hinges
     kernel, points = libsvm_kernel(problem.K)
 
     def svc(scale: float) -> tuple[Array | None, int]:
@@ -145,8 +159,8 @@ def solve(problem: SvmProblem, *, tol: float = 1e-6, max_iter: int | None = None
         coef, iterations = run_libsvm(machine, points, problem.sign, problem.C)
         return None if coef is None else np.abs(coef), iterations
 
-    a, certificate, iterations = solve_hinges(hinges, svc, tol)
-    return SvmAnswer(a, certificate.b, certificate.primal, certificate.gap, iterations)
+    a, iterations = solve_hinges(hinges, svc, tol)
+    return problem.answer(a, tol, iterations, VERSION)
 
 
 def libsvm_kernel(K: Array | Gram) -> tuple[dict[str, Any], Array]:
@@ -166,7 +180,7 @@ def libsvm_options(hinges: Hinges, max_iter: int | None, cache: float) -> dict[s
 
 def run_libsvm(machine: SVC | SVR, points: Array, y: Array, C: Array | None = None) -> tuple[Array | None, int]:
     """Return the coefficients of all points, None if libsvm stopped short, and its iterations."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), sklearn.config_context(skip_parameter_validation=True):
         warnings.simplefilter("ignore", ConvergenceWarning)  # told by fit_status_
         machine.fit(points, y, sample_weight=C)
     iterations = int(np.sum(machine.n_iter_))
@@ -177,10 +191,8 @@ def run_libsvm(machine: SVC | SVR, points: Array, y: Array, C: Array | None = No
     return coef, iterations
 
 
-def solve_hinges(
-    hinges: Hinges, libsvm: Callable[[float], tuple[Array | None, int]], tol: float
-) -> tuple[Array, Certificate, int]:
-    """Return multipliers with a relative gap of at most ``tol``, their certificate, and all iterations.
+def solve_hinges(hinges: Hinges, libsvm: Callable[[float], tuple[Array | None, int]], tol: float) -> tuple[Array, int]:
+    """Return multipliers with a relative gap of at most ``tol``, and all iterations.
 
     ``libsvm(scale)`` solves the problem roughly with C times ``scale``.
     """
@@ -199,15 +211,15 @@ def solve_hinges(
         scaled = replace(hinges, C=hinges.C * 10.0**-level)
         # a tenth of C may round to another neighbour: what was at its bound stays there exactly
         a = np.where(a >= (1 - 1e-12) * scaled.C, scaled.C, np.minimum(a, scaled.C))
-        a, certificate, n = _finish(scaled, a, tol)
+        a, n = finish(scaled, a, tol)
         iterations += n
         if level:
             a = 10.0 * a
-    return a, certificate, iterations
+    return a, iterations
 
 
-def _finish(hinges: Hinges, a: Array, tol: float) -> tuple[Array, Certificate, int]:
-    """Return optimal multipliers near ``a`` by an active-set method.
+def finish(hinges: Hinges, a: Array, tol: float) -> tuple[Array, int]:
+    """Return optimal multipliers near ``a``, with a relative gap of at most ``tol``, and the steps of an active-set method.
 
     A step is Newton's on the free multipliers and those whose gradient points away from their bound, cut where the first
     one meets a bound, where it stays until a step is whole: the dual objective never falls. At least one step is made: it is
@@ -226,12 +238,18 @@ def _finish(hinges: Hinges, a: Array, tol: float) -> tuple[Array, Certificate, i
             feasible = hinges.feasible(a)
             certificate = hinges.certify(feasible)
             if certificate.gap <= tol and (whole or optimal):
-                return feasible, certificate, step
+                return feasible, step
         free = up & down
         b = np.clip(np.mean(r[free]), r[j], r[i]) if free.any() else (r[i] + r[j]) / 2
         if wide:
             margin = 1e-3 * (r[i] - r[j])
-            work = free | (up & (r > b + margin)) | (down & (r < b - margin))
+            work = (up & (r > b + margin)) | (down & (r < b - margin))
+            inwards = np.flatnonzero(work & ~free & ~stay)
+            many = max(_FREED, int(np.sum(free)))
+            if len(inwards) > many:  # those that matter most: a large block is dear, and most of it would turn back
+                work[inwards] = False
+                work[inwards[np.argpartition(-np.abs(r[inwards] - b), many)[:many]]] = True
+            work |= free
         else:
             work = free.copy()
             work[[i, j] if not free.any() else i if r[i] - b > b - r[j] else j] = True

@@ -23,7 +23,7 @@ from math import inf, isinf
 
 import clarabel
 import numpy as np
-from scipy.sparse import csc_array, diags_array, eye_array, hstack, vstack
+from scipy.sparse import csc_array
 
 from mmc.methods.kernels import Array
 from mmc.methods.solution import NotConverged
@@ -62,20 +62,23 @@ def solve(problem: ScatterMargin, *, gap: float = 1e-6, tol: float = 1e-8) -> Sc
     """
     n, r = problem.points.shape
     hard = isinf(problem.C)
-    rows = problem.sign[:, None] * np.column_stack([problem.points, np.ones(n), np.zeros((n, 2))])
     unit = max(problem.C, 1.0)  # of 1/ξ: Clarabel's tolerances are relative to the largest cost
-    blocks = [hstack([csc_array(-rows), csc_array((n, 0)) if hard else eye_array(n) / -unit])]
-    cones = [clarabel.NonnegativeConeT(n)]
     slacks = 0 if hard else n
-    if not hard:
-        blocks.append(hstack([csc_array((n, r + 3)), -eye_array(n)]))
-        cones.append(clarabel.NonnegativeConeT(n))
-    roots = np.sqrt(problem.share), np.sqrt(1 - problem.share)
-    for k, root in enumerate(roots):
-        head = csc_array(([-1.0], ([0], [r + 1 + k])), (1, r + 3 + slacks))
-        blocks += [head, hstack([diags_array(-root), csc_array((r, 3 + slacks))])]
+    points, axes, soft = np.arange(n), np.arange(r), np.arange(slacks)
+    cones = [clarabel.NonnegativeConeT(n)] + ([] if hard else [clarabel.NonnegativeConeT(n)])
+    entries = [  # rows, columns, values: the points, their ξ, ξ ≥ 0
+        (np.repeat(points, r), np.tile(axes, n), (-problem.sign[:, None] * problem.points).ravel()),
+        (points, np.full(n, r), -problem.sign),
+        (soft, r + 3 + soft, np.full(slacks, -1 / unit)),
+        (n + soft, r + 3 + soft, np.full(slacks, -1.0)),
+    ]
+    for k, share in enumerate((problem.share, 1 - problem.share)):
+        top = n + slacks + k * (r + 1)
+        head = np.array([top]), np.array([r + 1 + k]), np.array([-1.0])
+        entries += [head, (top + 1 + axes, axes, -np.sqrt(share))]
         cones.append(clarabel.SecondOrderConeT(r + 1))
-    A = vstack(blocks, format="csc")
+    rows, columns, values = (np.concatenate(part) for part in zip(*entries, strict=True))
+    A = csc_array((values, (rows, columns)), (n + slacks + 2 * (r + 1), r + 3 + slacks))
     right = np.zeros(A.shape[0])
     right[:n] = -1.0
     cost = np.concatenate([np.zeros(r + 1), [1.0, 1.0], np.full(slacks, problem.C / unit)])

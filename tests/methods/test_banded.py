@@ -10,7 +10,7 @@ from mmc.methods import BSVM, RMM, SVM, NotConverged
 from mmc.methods.banded import BandedProblem
 from mmc.methods.gram import Gram
 from mmc.methods.kernels import KernelSpec
-from mmc.methods.solvers import banded_libsvm, banded_qp
+from mmc.methods.solvers import banded_libsvm, banded_qp, hinge_interior
 
 BANDS = [  # C1, C2, rho1, rho2
     (10.0, 100.0, 1.0, 1.5),
@@ -39,9 +39,10 @@ def state(band, kernel, seed=0, n=100):
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=by_kernel)
 @pytest.mark.parametrize("band", [*BANDS, (1.0, np.inf, 1.0, 1.2), (20.0, np.inf, 1.0, 2.0)], ids=str)
-def test_both_solvers_agree(band, kernel):
+@pytest.mark.parametrize("solve", [banded_libsvm.solve, hinge_interior.solve], ids=["libsvm", "interior-point"])
+def test_the_solvers_agree(band, kernel, solve):
     p = state(band, kernel)
-    first = banded_libsvm.solve(p, tol=1e-6)
+    first = solve(p, tol=1e-6)
     second = banded_qp.solve(p, tol=1e-8)
     assert first.objective == pytest.approx(second.objective, rel=1e-6)
     values = [p.K @ answer.coef + answer.b for answer in (first, second)]
@@ -95,7 +96,7 @@ def test_optimality_conditions(band, kernel):
         np.testing.assert_allclose(model.dual_coef_[0], expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("solver", ["libsvm", "qp"])
+@pytest.mark.parametrize("solver", ["libsvm", "qp", "interior-point"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=by_kernel)
 def test_without_the_upper_penalty_it_is_scikit_learns_svc(kernel, solver):
     X, y = data()
@@ -111,7 +112,7 @@ def test_objective_agrees_with_cvxpy():
     margin = cp.multiply(sign, X @ w + b)
     loss = cp.sum_squares(w) / 2 + C1 * cp.sum(cp.pos(rho1 - margin)) + C2 * cp.sum(cp.pos(margin - rho2))
     value = cp.Problem(cp.Minimize(loss)).solve(solver=cp.CLARABEL)
-    for solver in ("libsvm", "qp"):
+    for solver in ("libsvm", "qp", "interior-point"):
         model = BSVM(C1, C2, rho1, rho2, solver=solver).fit(X, y)
         assert model.solution_.objective == pytest.approx(value, rel=1e-6)
         np.testing.assert_allclose(model.coef_[0], w.value, atol=1e-4)
@@ -152,7 +153,7 @@ def test_far_decision_values_widen_the_tube(monkeypatch):
     assert answer.objective == pytest.approx(reference.objective, rel=1e-6)
 
 
-@pytest.mark.parametrize("solve", [banded_libsvm.solve, banded_qp.solve], ids=["libsvm", "qp"])
+@pytest.mark.parametrize("solve", [banded_libsvm.solve, banded_qp.solve, hinge_interior.solve])
 def test_the_bias_without_a_free_multiplier_is_in_the_middle(solve):
     """Two points, C so small that both multipliers are at their bound: every b between is optimal."""
     p = BandedProblem(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([1.0, -1.0]), 0.1, 0.0, 1.0, 1.5)

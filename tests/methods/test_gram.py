@@ -154,11 +154,11 @@ def test_methods_do_not_need_the_whole_matrix(method, kernel, many, request):
     np.testing.assert_allclose(model.decision_function(X_test), step.decision, atol=1e-10)
 
 
-@pytest.mark.xfail(strict=True, reason="a Newton step takes all hinges that point inwards, of which a point has two")
-def test_newton_steps_make_no_block_larger_than_the_matrix(many, largest):
+def test_newton_steps_make_no_large_block_of_the_matrix(many, largest):
+    """Where libsvm ends early, more than N of the 2N hinges point inwards at first."""
     X, y, _ = many
     RMM(C=2.0, B=1.5, solver="libsvm", **POLY).fit(X, y)
-    assert max(largest) < N * N
+    assert max(largest) < N * N / 8
 
 
 def test_decision_values_are_made_in_parts(many, largest):

@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 from mmc.methods import SVM, NotConverged
 from mmc.methods.gram import Gram
 from mmc.methods.kernels import KernelSpec
-from mmc.methods.solvers import libsvm
+from mmc.methods.solvers import hinge_interior, libsvm
 
 KERNELS = [{"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.4}, {"kernel": "poly", "gamma": 0.3, "degree": 2}]
 
@@ -33,11 +33,12 @@ def test_it_is_scikit_learns_svc_with_class_weights(kernel):
     np.testing.assert_allclose(model.decision_function(X), peer.decision_function(X), atol=1e-4)
 
 
+@pytest.mark.parametrize("solver", ["libsvm", "interior-point"])
 @pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k["kernel"])
-def test_optimality_conditions(kernel, C):
+def test_optimality_conditions(kernel, C, solver):
     X, y = data(seed=1)
-    model = SVM(C_pos=2 * C, C_neg=C, **kernel).fit(X, y)
+    model = SVM(C_pos=2 * C, C_neg=C, solver=solver, **kernel).fit(X, y)
     assert model.solution_.gap <= 1e-6
     margin = (2 * y - 1) * model.decision_function(X)
     alpha, bound = model.alpha_, np.where(y, 2 * C, C)
@@ -113,6 +114,37 @@ def test_a_large_C_where_libsvm_would_hardly_end():
     model = SVM(C_pos=1e5, C_neg=1e5).fit(X, y)
     assert model.solution_.gap <= 1e-6
     assert model.solution_.iterations > 20_000  # the first run was cut off
+
+
+@pytest.mark.parametrize("C", [3e-3, 0.1, 3.0, 100.0])
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k["kernel"])
+def test_both_solvers_agree(kernel, C):
+    X, y = data(seed=2)
+    X *= 20.0 if kernel["kernel"] == "linear" else 1.0
+    p = libsvm.SvmProblem(KernelSpec(**kernel)(X, X), 2.0 * y - 1, np.where(y, 2 * C, C))
+    first, second = libsvm.solve(p), hinge_interior.solve(p)
+    assert second.gap <= 1e-6
+    assert second.objective == pytest.approx(first.objective, rel=first.gap + second.gap + 1e-12)
+    near = 1e-6 + 4 * np.sqrt(2 * (first.gap + second.gap) * first.objective)
+    np.testing.assert_allclose(p.K @ (p.sign * (first.alpha - second.alpha)), second.b - first.b, atol=near)
+
+
+@pytest.mark.parametrize("kernel", KERNELS[:2], ids=lambda k: k["kernel"])
+def test_rows_on_demand_serve_the_interior_point_method(kernel):
+    X, y = data()
+    sign, C, spec = 2.0 * y - 1, np.full(len(y), 3.0), KernelSpec(**kernel)
+    whole, rows = (hinge_interior.solve(libsvm.SvmProblem(K, sign, C)) for K in (spec(X, X), Gram(spec, X)))
+    np.testing.assert_allclose(whole.alpha, rows.alpha, atol=1e-6)
+
+
+def test_what_is_moved_until_the_sum_is_zero_are_free_multipliers():
+    """One of the heavier side, else one of the lighter side; what is at a bound stays there while that is possible."""
+    side, C = np.array([1.0, 1.0, -1.0, -1.0]), np.ones(4)
+    hinges = libsvm.Hinges(np.eye(4), np.arange(4), side, side, C)
+    np.testing.assert_allclose(hinges.feasible(np.array([1.0, 0.5, 1.0, 0.3])), [1.0, 0.3, 1.0, 0.3])
+    np.testing.assert_allclose(hinges.feasible(np.array([1.0, 1.0, 1.0, 0.3])), [1.0, 1.0, 1.0, 1.0])
+    np.testing.assert_allclose(hinges.feasible(np.array([1.0, 0.0, 0.2, 0.0])), [1.0, 0.0, 1.0, 0.0])
+    np.testing.assert_allclose(hinges.feasible(np.array([1.0, 1.0, 1.0, 0.0])), [0.5, 0.5, 1.0, 0.0])
 
 
 def test_a_path_over_C_is_the_separate_fits():
