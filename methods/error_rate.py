@@ -88,8 +88,8 @@ class ErrorRateClassifier(BinaryMethod):
         return self._read(train, problem, found)
 
     def _geometry(self, train: Training) -> Geometry:
-        make = _linear_geometry if self._linear else _kernel_geometry
-        return train.work.once(("ellipsoids", self._kernel, self.ridge), lambda: make(train, self._kernel, self.ridge))
+        make, spec = _linear_geometry if self._linear else _kernel_geometry, self._kernel
+        return train.work.once(("ellipsoids", spec, self.ridge), lambda: make(train, spec, self.ridge))
 
     def _problem(self, train: Training) -> EllipsoidPair:
         geometry, pos, neg = self._geometry(train), self.eta_pos, self.eta_neg
@@ -116,8 +116,10 @@ class ErrorRateClassifier(BinaryMethod):
     def _read(self, train: Training, problem: EllipsoidPair, found: Closest) -> Fitted:
         """Turn r = z1 - z2 into w, b (3.24, 3.27) and the bounds that hold there."""
         whole, kappa = problem.geometry, problem.kappa
-        geometry = whole.coordinates if found.in_coordinates else whole
-        proof = certify(EllipsoidPair(geometry, kappa), found.r, found.u)
+        proof = found.proof
+        if proof is None:
+            geometry = whole.coordinates if found.in_coordinates else whole
+            proof = certify(EllipsoidPair(geometry, kappa), found.r, found.u)
         if found.middle is None:
             scale, middle = proof.scale, (kappa[1] * proof.spread[1] - kappa[0] * proof.spread[0]) / 2
         else:
@@ -185,9 +187,7 @@ def _half_way(geometry: Geometry, eta_pos: float | None, eta_neg: float | None) 
 
 def _linear_geometry(train: Training, spec: KernelSpec, ridge: float) -> Geometry:
     m = moments(train)
-    rows = np.concatenate([m.rows_pos, m.rows_neg])
-    member = np.repeat(np.eye(2), [len(m.rows_pos), len(m.rows_neg)], axis=0)
-    geometry = Coordinates(member, ridge, m.mean_pos - m.mean_neg, rows)
+    geometry = Coordinates(m.member, ridge, m.mean_pos - m.mean_neg, m.rows)
     return geometry if geometry.definite else geometry.compressed
 
 

@@ -97,11 +97,13 @@ def _solve(problem: EllipsoidPair, tol: float, start: _Start) -> Closest:
             found = solve(EllipsoidPair(geometry.coordinates, problem.kappa), tol=tol)
             return replace(found, in_coordinates=True)
     assert isinstance(geometry, Coordinates)
+    if not geometry.d.any():
+        raise infeasible(problem, inf)
     if geometry.definite:
         return _in_feature_space(problem, geometry, tol, start)
     if geometry.axes.shape[1] < len(geometry.d):
         found = solve(EllipsoidPair(geometry.spanned, problem.kappa), tol=tol)
-        return replace(found, r=geometry.axes @ found.r)
+        return replace(found, r=geometry.axes @ found.r, proof=None)
     try:
         return _in_feature_space(problem, geometry, tol, start)
     except NotConverged as error:  # a multiplier near 0: take it for 0 exactly, and let the certificate decide
@@ -117,15 +119,15 @@ def _in_feature_space(problem: EllipsoidPair, geometry: Coordinates, tol: float,
     low = 0.0 if geometry.definite else 1e-13 * float(S.trace(axis1=1, axis2=2).max()) + _ZERO**2 * float(d @ d)
     floor = (low, low)  # of a multiplier that only a singular covariance can let fall so far
     r, tau, steps = _newton(d, S, kappa, start.near(kappa), floor, patience=10)
-    gap = certify(problem, r).gap
-    if isinf(gap):
+    proof = certify(problem, r)
+    if isinf(proof.gap):
         check_feasible(problem)
         r, tau, steps = _newton(d, S, kappa, tau, floor)
-        gap = certify(problem, r).gap
-    if gap > tol:
-        raise _stopped(gap, steps, tol)
+        proof = certify(problem, r)
+    if proof.gap > tol:
+        raise _stopped(proof.gap, steps, tol)
     start.keep(kappa, tau)
-    return Closest(r, steps, VERSION)
+    return Closest(r, steps, VERSION, proof=proof)
 
 
 def _stopped(gap: float, steps: int, tol: float) -> NotConverged:
@@ -152,32 +154,36 @@ def _newton(
     point, and after 100 anyway: the caller judges the answer by its certificate.
     """
     n = len(d)
-    flat, tall = S.reshape(2, n * n), S.reshape(2 * n, n)
-    if tau is None:
-        spread2 = d @ (tall @ d).reshape(2, n).T
-        tau = (sqrt(spread2[0]) / (kappa[0] or 1.0), sqrt(spread2[1]) / (kappa[1] or 1.0))
+    three = np.concatenate([S, np.eye(n)[None]])
+    flat, tall = three.reshape(3, n * n), three.reshape(3 * n, n)
+    if tau is None:  # exact where r is parallel to d
+        *spread2, dd = ((tall @ d).reshape(3, n) @ d).tolist()
+        spread = sqrt(spread2[0]), sqrt(spread2[1])
+        share = max(1 - (kappa[0] * spread[0] + kappa[1] * spread[1]) / dd, 0.1)
+        tau = (share * spread[0] / (kappa[0] or 1.0), share * spread[1] / (kappa[1] or 1.0))
     t = [float(max(value, low)) if k > 0 else _NEVER for value, low, k in zip(tau, floor, kappa, strict=True)]
     kept: tuple[float, list[float], list[float]] | None = None  # the best g, its τ, and the lengths ‖u‖ there
     halved, nearest = 0, inf
     for step in range(1, 101):
-        nu = [1 / t[0], 1 / t[1]]
-        M = (np.array(nu) @ flat).reshape(n, n)
-        M.ravel()[:: n + 1] += 1
+        M = np.dot([1 / t[0], 1 / t[1], 1.0], flat).reshape(n, n)
         L, failed = dpotrf(M.T, lower=1, overwrite_a=1, clean=0)
         if failed:
             break
         r = dpotrs(L, d, lower=1)[0]
-        Sr = (tall @ r).reshape(2, n)
-        length = [sqrt(max(s2, 0.0)) * v for s2, v in zip((Sr @ r).tolist(), nu, strict=True)]
-        loose = [k > 0 and not (t[i] <= floor[i] and length[i] <= k) for i, k in enumerate(kappa)]
-        off = [length[i] / kappa[i] - 1 if loose[i] else 0.0 for i in (0, 1)]
+        products = (tall @ r).reshape(3, n)  # Σ1 r, Σ2 r and r
+        s1, s2, _ = (products @ r).tolist()
+        length = [sqrt(max(s1, 0.0)) / t[0], sqrt(max(s2, 0.0)) / t[1]]
+        loose, off = [False, False], [0.0, 0.0]
+        for i, k in enumerate(kappa):
+            if k > 0 and (t[i] > floor[i] or length[i] > k):
+                loose[i], off[i] = True, length[i] / k - 1
         error = max(abs(off[0]), abs(off[1]))
         if error <= 1e-11:
             break
         along = float(d @ r)
         if step >= patience and along <= sum(k * x * v for k, x, v in zip(kappa, length, t, strict=True) if k > 0):
             break
-        value = along - sum(t[i] * kappa[i] ** 2 for i in (0, 1) if kappa[i] > 0)
+        value = along - t[0] * kappa[0] ** 2 - t[1] * kappa[1] ** 2
         if error < 1e-5:  # Newton's own ground: it ends where rounding errors do
             if error >= nearest:
                 break
@@ -192,10 +198,11 @@ def _newton(
             continue
         kept, halved = (value, t, length), 0
         # q holds τ_i τ_j times -∂(½‖u_i‖²)/∂τ_j; written with M - Σ_i/τ_i = I + Σ_j/τ_j nothing cancels
-        Y = dtrtrs(L, np.stack([nu[0] * Sr[0], nu[1] * Sr[1], r]).T, lower=1)[0]
+        Y = dtrtrs(L, products.T, lower=1, overwrite_b=1)[0]
         (_, cross, first), (*_, second), _ = (Y.T @ Y).tolist()
+        cross, first, second = cross / (t[0] * t[1]), first / t[0], second / t[1]
         q = [first + cross, second + cross]
-        f = [length[i] ** 2 * t[i] * off[i] for i in (0, 1)]
+        f = [length[0] ** 2 * t[0] * off[0], length[1] ** 2 * t[1] * off[1]]
         det = first * second + cross * (first + second)
         if all(loose) and min(q) > 0 and det > 0:
             move = [(q[1] * f[0] + cross * f[1]) / det, (q[0] * f[1] + cross * f[0]) / det]
@@ -255,10 +262,10 @@ class _Best:
 
     def offer(self, r: Array, u: Array | None, factored: int) -> bool:
         """Take r if it is better; say whether there is nothing left to gain but rounding errors."""
-        gap = certify(self.problem, r, u).gap
-        self.stalled = 0 if gap < self.gap / 4 else self.stalled + 1
-        if gap < self.gap:
-            self.gap, self.answer = gap, Closest(r, factored, VERSION, u)
+        proof = certify(self.problem, r, u)
+        self.stalled = 0 if proof.gap < self.gap / 4 else self.stalled + 1
+        if proof.gap < self.gap:
+            self.gap, self.answer = proof.gap, Closest(r, factored, VERSION, u, proof=proof)
         return self.gap <= _TARGET or (self.gap <= self.tol and self.stalled > 3)
 
 
