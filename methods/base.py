@@ -9,7 +9,9 @@ import inspect
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
+from math import isfinite
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -23,6 +25,8 @@ from mmc.methods import entry_of, nearest
 from mmc.methods.gram import WHOLE, Gram
 from mmc.methods.kernels import KERNELS, Array, KernelSpec
 from mmc.methods.solution import FitError, Solution
+
+_DISCRETE = "biuUS"  # the kinds of labels that cannot be continuous
 
 
 class Workspace:
@@ -139,6 +143,11 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
         decision = self.decision_function(X)
         return self.classes_[(decision > 0).astype(int)]
 
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        return super()._get_param_names()  # from the constructor's signature: once, for it takes its time
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
@@ -205,8 +214,12 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
 
     def _training(self, X: Any, y: Any, **extra: Any) -> Training:
         self._validate_params()
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C")
-        if y.dtype.kind not in "biuUS":  # labels of these kinds cannot be continuous, and the check is dear
+        if _plain(X, y):  # all that validate_data would do, and it is dearer than a small fit
+            self.n_features_in_ = X.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+        else:
+            X, y = validate_data(self, X, y, dtype=np.float64, order="C")
+        if y.dtype.kind not in _DISCRETE:
             check_classification_targets(y)
         self.classes_ = np.unique(y)
         if len(self.classes_) != 2:
@@ -215,7 +228,7 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
                 f"got {len(self.classes_)} class{'es' if len(self.classes_) != 1 else ''}"
             )
         positive = self.classes_[1] if self.pos_label is None else self.pos_label
-        if positive not in self.classes_:
+        if self.pos_label is not None and positive not in self.classes_:
             raise ValueError(f"pos_label={positive!r} is not a label of y: {list(self.classes_)}")
         self._flip = -1.0 if positive == self.classes_[0] else 1.0
         return Training(X, np.where(y == positive, 1.0, -1.0), extra=extra)
@@ -266,3 +279,18 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
         parts = np.array_split(X, 1 + 8 * len(X) * len(self.support_) // WHOLE)
         values = [self._kernel(part, self.support_vectors_) @ self.dual_coef_[0] for part in parts]
         return np.concatenate(values) + self.intercept_[0]
+
+
+def _plain(X: Any, y: Any) -> bool:
+    """Whether X and y are arrays that validation would return as they are."""
+    return (
+        type(X) is np.ndarray
+        and type(y) is np.ndarray
+        and X.dtype == np.float64
+        and X.ndim == 2
+        and y.shape == X.shape[:1]
+        and y.dtype.kind in _DISCRETE
+        and X.size > 0
+        and X.flags.c_contiguous
+        and isfinite(np.vdot(X, X))
+    )

@@ -60,9 +60,9 @@ class Geometry:
         """Return V'v for vectors or matrices, where h = B'v is known."""
         raise NotImplementedError
 
-    def rounding(self, V: Array) -> Any:
-        """Return the rounding error of the squared norm of each column."""
-        return 0.0
+    def norm2(self, v: Array) -> float:
+        """Return v'v."""
+        raise NotImplementedError
 
     @cached_property
     def coordinates(self) -> Coordinates:
@@ -102,6 +102,9 @@ class Coordinates(Geometry):
     def products(self, V: Array, v: Array, h: Array) -> Any:
         return V.T @ v
 
+    def norm2(self, v: Array) -> float:
+        return float(v @ v)
+
     @cached_property
     def coordinates(self) -> Coordinates:
         return self
@@ -112,14 +115,18 @@ class Coordinates(Geometry):
     @cached_property
     def parts(self) -> tuple[Array, Array]:
         """The rows of each class."""
-        split = int(self.member[:, 0].sum())
+        split = np.count_nonzero(self.member[:, 0])
         return self.rows[:split], self.rows[split:]
 
     @cached_property
     def covariances(self) -> Array:
         """Σ1 and Σ2, ridge included, as one 2 × n × n array."""
-        S = np.stack([part.T @ part for part in self.parts])
-        S.reshape(2, -1)[:, :: S.shape[1] + 1] += self.ridge
+        n = len(self.d)
+        S = np.empty((2, n, n))
+        for part, out in zip(self.parts, S, strict=True):
+            np.matmul(part.T, part, out=out)
+        if self.ridge:
+            S.reshape(2, -1)[:, :: n + 1] += self.ridge
         return S
 
     @cached_property
@@ -128,12 +135,10 @@ class Coordinates(Geometry):
         n = len(self.d)
         if len(self.rows) <= n or (self.ridge == 0 and min(map(len, self.parts)) <= n):
             return False
-        for S in self.covariances:
-            spread = np.sqrt(np.diag(S))
-            if not spread.all():
-                return False
-            factor, failed = dpotrf(S / spread / spread[:, None], lower=1)
-            if failed or np.diag(factor).min() < 1e-4:
+        spread = np.sqrt(self.covariances.diagonal(axis1=1, axis2=2))
+        for S, least in zip(self.covariances, 1e-4 * spread, strict=True):
+            factor, failed = dpotrf(S.T, lower=1, clean=0)
+            if failed or (factor.diagonal() < least).any():
                 return False
         return True
 
@@ -185,8 +190,17 @@ class Gram(Geometry):
     def products(self, V: Array, v: Array, h: Array) -> Any:
         return V[:1].T @ self.along(v)[None] + V[1:].T @ h if V.ndim == 2 else V[0] * self.along(v) + V[1:] @ h
 
+    def norm2(self, v: Array) -> float:
+        return float(self.products(v, v, self.pull(v)))
+
     def rounding(self, V: Array) -> Any:
-        return (_EPS * np.trace(self.G) + self.noise) * np.einsum("ij,ij->j", V[1:], V[1:])
+        """Return the rounding error of the squared norm of each column."""
+        return (_EPS * float(self.diagonal.sum()) + self.noise) * np.einsum("ij,ij->j", V[1:], V[1:])
+
+    @cached_property
+    def diagonal(self) -> Array:
+        """The diagonal of G, side by side in memory."""
+        return self.G.diagonal().copy()
 
     @cached_property
     def _axes(self) -> tuple[Array, Array, float]:
@@ -229,6 +243,7 @@ class Closest:
     """A solver's answer: r = z1 - z2, and row multipliers u where r alone does not determine them.
 
     ``in_coordinates`` says that r and u belong to ``geometry.coordinates``. ``middle`` is r'(z1 + z2 - μ1 - μ2)/2 of an iterate that is not optimal (3.27), ``angle`` its distance from it.
+    ``proof`` is what `certify` says of r and u, if the solver has asked already.
     """
 
     r: Array
@@ -239,6 +254,7 @@ class Closest:
     status: str = "solved"
     middle: float | None = None
     angle: float | None = None
+    proof: Certificate | None = None
 
 
 @dataclass(frozen=True)
@@ -263,17 +279,20 @@ def certify(problem: EllipsoidPair, r: Array, u: Array | None = None) -> Certifi
     geometry, kappa = problem.geometry, problem.kappa
     h = geometry.pull(r)
     norm2, along = float(geometry.products(r, r, h)), float(geometry.along(r))
-    spread2 = (h * h) @ geometry.member + geometry.ridge * max(norm2, 0.0)
-    spread = sqrt(spread2[0]), sqrt(spread2[1])
+    within = geometry.ridge * max(norm2, 0.0)
+    first, second = ((h * h) @ geometry.member).tolist()
+    spread = sqrt(first + within), sqrt(second + within)
     margin = along - kappa[0] * spread[0] - kappa[1] * spread[1]
     if not (margin > 0 and norm2 > 0):
         return Certificate(inf, nan, norm2, spread, along)
     if u is None:
-        nu = np.array([k / s if s > 0 else 0.0 for k, s in zip(kappa, spread, strict=True)])
-        between = geometry.d - geometry.push(h * (geometry.member @ nu)) - (geometry.ridge * nu.sum()) * r
+        nu = [k / s if s > 0 else 0.0 for k, s in zip(kappa, spread, strict=True)]
+        between = geometry.d - geometry.push(h * (geometry.member @ nu))
+        if geometry.ridge:
+            between -= geometry.ridge * sum(nu) * r
     else:
         between = geometry.d - geometry.push(u * (geometry.member @ _stretch(geometry, kappa, u)))
-    distance2 = float(geometry.products(between, between, geometry.pull(between)))
+    distance2 = geometry.norm2(between)
     objective, bound = 2 * norm2 / margin**2, 2 / max(distance2, _EPS * norm2)
     return Certificate(max(1 - bound / objective, 0.0), 2 / margin, norm2, spread, along)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,20 +15,26 @@ from mmc.methods.kernels import Array
 
 @dataclass(frozen=True)
 class Moments:
-    """First and second moments: row j of ``rows_*`` is (x_j - mean)/√m_i, so that cov = rows'rows."""
+    """First and second moments: the rows are (x_j - mean)/√m_i, so that cov = rows'rows of a class.
+
+    ``member`` marks in its columns the rows of the positive class, which come first, and of the negative one.
+    """
 
     mean_pos: Array
     mean_neg: Array
-    rows_pos: Array
-    rows_neg: Array
+    rows: Array
+    member: Array
+    split: int
 
     @cached_property
     def cov_pos(self) -> Array:
-        return self.rows_pos.T @ self.rows_pos
+        rows = self.rows[: self.split]
+        return rows.T @ rows
 
     @cached_property
     def cov_neg(self) -> Array:
-        return self.rows_neg.T @ self.rows_neg
+        rows = self.rows[self.split :]
+        return rows.T @ rows
 
 
 def moments(train: Training) -> Moments:
@@ -36,7 +43,12 @@ def moments(train: Training) -> Moments:
 
 
 def _moments(X: Array, positive: NDArray[np.bool_]) -> Moments:
-    parts = [X[positive], X[~positive]]
-    means = [part.mean(axis=0) for part in parts]
-    rows = [(part - mean) / np.sqrt(len(part)) for part, mean in zip(parts, means, strict=True)]
-    return Moments(*means, *rows)
+    rows, split = X.take(np.argsort(~positive, kind="stable"), axis=0), int(np.count_nonzero(positive))
+    member = np.zeros((len(X), 2))
+    member[:split, 0] = member[split:, 1] = 1.0
+    means = []
+    for part in (rows[:split], rows[split:]):
+        means.append(part.sum(axis=0) / len(part))
+        part -= means[-1]
+        part *= 1 / sqrt(len(part))
+    return Moments(means[0], means[1], rows, member, split)

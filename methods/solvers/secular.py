@@ -27,7 +27,7 @@ from math import inf, isinf, log, sqrt
 
 import numpy as np
 from scipy.linalg import lstsq, null_space
-from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
+from scipy.linalg.lapack import dpotrf, dpotrs, dpstrf, dtrtrs
 
 from mmc.methods.ellipsoid_pair import (
     Closest,
@@ -97,11 +97,13 @@ def _solve(problem: EllipsoidPair, tol: float, start: _Start) -> Closest:
             found = solve(EllipsoidPair(geometry.coordinates, problem.kappa), tol=tol)
             return replace(found, in_coordinates=True)
     assert isinstance(geometry, Coordinates)
+    if not geometry.d.any():
+        raise infeasible(problem, inf)
     if geometry.definite:
         return _in_feature_space(problem, geometry, tol, start)
     if geometry.axes.shape[1] < len(geometry.d):
         found = solve(EllipsoidPair(geometry.spanned, problem.kappa), tol=tol)
-        return replace(found, r=geometry.axes @ found.r)
+        return replace(found, r=geometry.axes @ found.r, proof=None)
     try:
         return _in_feature_space(problem, geometry, tol, start)
     except NotConverged as error:  # a multiplier near 0: take it for 0 exactly, and let the certificate decide
@@ -117,15 +119,15 @@ def _in_feature_space(problem: EllipsoidPair, geometry: Coordinates, tol: float,
     low = 0.0 if geometry.definite else 1e-13 * float(S.trace(axis1=1, axis2=2).max()) + _ZERO**2 * float(d @ d)
     floor = (low, low)  # of a multiplier that only a singular covariance can let fall so far
     r, tau, steps = _newton(d, S, kappa, start.near(kappa), floor, patience=10)
-    gap = certify(problem, r).gap
-    if isinf(gap):
+    proof = certify(problem, r)
+    if isinf(proof.gap):
         check_feasible(problem)
         r, tau, steps = _newton(d, S, kappa, tau, floor)
-        gap = certify(problem, r).gap
-    if gap > tol:
-        raise _stopped(gap, steps, tol)
+        proof = certify(problem, r)
+    if proof.gap > tol:
+        raise _stopped(proof.gap, steps, tol)
     start.keep(kappa, tau)
-    return Closest(r, steps, VERSION)
+    return Closest(r, steps, VERSION, proof=proof)
 
 
 def _stopped(gap: float, steps: int, tol: float) -> NotConverged:
@@ -152,32 +154,36 @@ def _newton(
     point, and after 100 anyway: the caller judges the answer by its certificate.
     """
     n = len(d)
-    flat, tall = S.reshape(2, n * n), S.reshape(2 * n, n)
-    if tau is None:
-        spread2 = d @ (tall @ d).reshape(2, n).T
-        tau = (sqrt(spread2[0]) / (kappa[0] or 1.0), sqrt(spread2[1]) / (kappa[1] or 1.0))
+    three = np.concatenate([S, np.eye(n)[None]])
+    flat, tall = three.reshape(3, n * n), three.reshape(3 * n, n)
+    if tau is None:  # exact where r is parallel to d
+        *spread2, dd = ((tall @ d).reshape(3, n) @ d).tolist()
+        spread = sqrt(spread2[0]), sqrt(spread2[1])
+        share = max(1 - (kappa[0] * spread[0] + kappa[1] * spread[1]) / dd, 0.1)
+        tau = (share * spread[0] / (kappa[0] or 1.0), share * spread[1] / (kappa[1] or 1.0))
     t = [float(max(value, low)) if k > 0 else _NEVER for value, low, k in zip(tau, floor, kappa, strict=True)]
     kept: tuple[float, list[float], list[float]] | None = None  # the best g, its τ, and the lengths ‖u‖ there
     halved, nearest = 0, inf
     for step in range(1, 101):
-        nu = [1 / t[0], 1 / t[1]]
-        M = (np.array(nu) @ flat).reshape(n, n)
-        M.ravel()[:: n + 1] += 1
+        M = np.dot([1 / t[0], 1 / t[1], 1.0], flat).reshape(n, n)
         L, failed = dpotrf(M.T, lower=1, overwrite_a=1, clean=0)
         if failed:
             break
         r = dpotrs(L, d, lower=1)[0]
-        Sr = (tall @ r).reshape(2, n)
-        length = [sqrt(max(s2, 0.0)) * v for s2, v in zip((Sr @ r).tolist(), nu, strict=True)]
-        loose = [k > 0 and not (t[i] <= floor[i] and length[i] <= k) for i, k in enumerate(kappa)]
-        off = [length[i] / kappa[i] - 1 if loose[i] else 0.0 for i in (0, 1)]
+        products = (tall @ r).reshape(3, n)  # Σ1 r, Σ2 r and r
+        s1, s2, _ = (products @ r).tolist()
+        length = [sqrt(max(s1, 0.0)) / t[0], sqrt(max(s2, 0.0)) / t[1]]
+        loose, off = [False, False], [0.0, 0.0]
+        for i, k in enumerate(kappa):
+            if k > 0 and (t[i] > floor[i] or length[i] > k):
+                loose[i], off[i] = True, length[i] / k - 1
         error = max(abs(off[0]), abs(off[1]))
         if error <= 1e-11:
             break
         along = float(d @ r)
         if step >= patience and along <= sum(k * x * v for k, x, v in zip(kappa, length, t, strict=True) if k > 0):
             break
-        value = along - sum(t[i] * kappa[i] ** 2 for i in (0, 1) if kappa[i] > 0)
+        value = along - t[0] * kappa[0] ** 2 - t[1] * kappa[1] ** 2
         if error < 1e-5:  # Newton's own ground: it ends where rounding errors do
             if error >= nearest:
                 break
@@ -192,10 +198,11 @@ def _newton(
             continue
         kept, halved = (value, t, length), 0
         # q holds τ_i τ_j times -∂(½‖u_i‖²)/∂τ_j; written with M - Σ_i/τ_i = I + Σ_j/τ_j nothing cancels
-        Y = dtrtrs(L, np.stack([nu[0] * Sr[0], nu[1] * Sr[1], r]).T, lower=1)[0]
+        Y = dtrtrs(L, products.T, lower=1, overwrite_b=1)[0]
         (_, cross, first), (*_, second), _ = (Y.T @ Y).tolist()
+        cross, first, second = cross / (t[0] * t[1]), first / t[0], second / t[1]
         q = [first + cross, second + cross]
-        f = [length[i] ** 2 * t[i] * off[i] for i in (0, 1)]
+        f = [length[0] ** 2 * t[0] * off[0], length[1] ** 2 * t[1] * off[1]]
         det = first * second + cross * (first + second)
         if all(loose) and min(q) > 0 and det > 0:
             move = [(q[1] * f[0] + cross * f[1]) / det, (q[0] * f[1] + cross * f[0]) / det]
@@ -213,34 +220,40 @@ class _Basis:
 
     def __init__(self, gram: Gram):
         """Start with d and the Krylov vectors Σ_i d, Σ_i Σ_j d, Σ_i Σ_j Σ_k d."""
-        self.gram = gram
         self.V, self.H = gram.d[:, None] / sqrt(gram.dd), gram.g[:, None] / sqrt(gram.dd)
         C, H = [], [gram.g[:, None]]
         for _ in range(3):
             C.append(_parts(H[-1], gram.member))
             H.append((C[-1].T @ gram.G).T)  # the faster way round for a few columns
-        self.extend(gram.push(np.hstack(C)), np.hstack(H[1:]))
+        self.extend(gram, gram.push(np.hstack(C)), np.hstack(H[1:]))
 
-    def extend(self, V: Array, H: Array) -> None:
-        """Add the columns of V, with H = B'V, as far as the span does not hold them already; old vectors make room."""
+    def extend(self, gram: Gram, V: Array, H: Array) -> None:
+        """Add the columns of V, with H = B'V, as far as the span does not hold them already; old vectors make room.
+
+        The basis does not keep ``gram``, which keeps the basis: in a circle they would outlive their use.
+        """
         gone = max(self.V.shape[1] + V.shape[1] - self.LIMIT, 0)
         if gone:  # before the new ones are split into an old and a new part; d stays
             self.V, self.H = (np.hstack([old[:, :1], old[:, 1 + gone :]]) for old in (self.V, self.H))
-        products = self.gram.products
-        floor = 1e-18 * np.diag(products(V, V, H))
-        for least, most in ((1e-14, inf), (0.5, 2.0)):  # a second time, because the first leaves rounding errors
-            share = products(self.V, V, H)
+        floor: Array | None = None
+        for least in (1e-14, 0.5):  # a second time, because the first leaves rounding errors
+            share = gram.products(self.V, V, H)
             V, H = V - self.V @ share, H - self.H @ share
-            N = products(V, V, H)
-            norm2 = np.diag(N)
-            left = np.flatnonzero(norm2 > np.maximum(floor, 100 * self.gram.rounding(V)))
+            N = gram.products(V, V, H)
+            norm2 = N.diagonal()
+            if floor is None:
+                floor = 1e-18 * (norm2 + (share * share).sum(axis=0))
+            left = np.flatnonzero(norm2 > np.maximum(floor, 100 * gram.rounding(V)))
             scale = 1 / np.sqrt(norm2[left])
-            values, vectors = np.linalg.eigh(N[np.ix_(left, left)] * scale * scale[:, None])
-            kept = (values > least) & (values < most * len(values))
-            turn = scale[:, None] * vectors[:, kept] / np.sqrt(values[kept])
-            V, H, floor = V[:, left] @ turn, H[:, left] @ turn, np.full(kept.sum(), 0.5)
+            factor, order, rank, _ = dpstrf(N[left][:, left] * scale * scale[:, None], tol=least)
+            if not rank:  # nothing new
+                V, H = V[:, :0], H[:, :0]
+                break
+            order = order[:rank] - 1
+            turn = scale[order, None] * dtrtrs(factor[:rank, :rank], np.eye(rank))[0]
+            V, H, floor = V[:, left[order]] @ turn, H[:, left[order]] @ turn, np.full(rank, 0.5)
         self.V, self.H = np.hstack([self.V, V]), np.hstack([self.H, H])
-        self.along = self.gram.along(self.V)
+        self.along = gram.along(self.V)
 
 
 @dataclass
@@ -255,10 +268,10 @@ class _Best:
 
     def offer(self, r: Array, u: Array | None, factored: int) -> bool:
         """Take r if it is better; say whether there is nothing left to gain but rounding errors."""
-        gap = certify(self.problem, r, u).gap
-        self.stalled = 0 if gap < self.gap / 4 else self.stalled + 1
-        if gap < self.gap:
-            self.gap, self.answer = gap, Closest(r, factored, VERSION, u)
+        proof = certify(self.problem, r, u)
+        self.stalled = 0 if proof.gap < self.gap / 4 else self.stalled + 1
+        if proof.gap < self.gap:
+            self.gap, self.answer = proof.gap, Closest(r, factored, VERSION, u, proof=proof)
         return self.gap <= _TARGET or (self.gap <= self.tol and self.stalled > 3)
 
 
@@ -270,7 +283,7 @@ def _in_span(problem: EllipsoidPair, tol: float, start: _Start) -> Closest:
         raise infeasible(problem, inf)
     if kappa == (0.0, 0.0):
         return Closest(gram.d, 0, VERSION)
-    spread = (np.diag(gram.G) @ member + gram.ridge).tolist()
+    spread = (gram.diagonal @ member + gram.ridge).tolist()
     lowest = [max(_ZERO * s, 10 * gram.noise, _ZERO**2 * gram.dd) for s in spread]
     # Only without a ridge can a ball collapse
     floor = lowest if gram.ridge else [max(_FLOOR * s, low) for s, low in zip(spread, lowest, strict=True)]
@@ -291,7 +304,7 @@ def _in_span(problem: EllipsoidPair, tol: float, start: _Start) -> Closest:
             tau = (max(tau[0], 0.01 * at[0]), max(tau[1], 0.01 * at[1]))
             if factored == 3 and not proven:
                 w = gram.from_coordinates(gram.frontier.direction(check_feasible(problem)))
-                basis.extend(w[:, None], gram.pull(w)[:, None])
+                basis.extend(gram, w[:, None], gram.pull(w)[:, None])
                 proven = True
                 continue
         gone = [t <= low for t, low in zip(tau, floor, strict=True)]
@@ -376,7 +389,7 @@ def _factor(gram: Gram, tau: Sequence[float], basis: _Basis) -> Array:
     V = gram.push(X)
     H = np.hstack(right[:-1]) - t[:, None] * X if whole else gram.pull(V)  # G X follows from the equations
     V[:, 0], H[:, 0] = gram.d - V[:, 0], gram.g - H[:, 0]
-    basis.extend(V, H)
+    basis.extend(gram, V, H)
     return X[:, 0]
 
 

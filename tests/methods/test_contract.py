@@ -3,13 +3,14 @@
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mmc.methods
-from mmc.methods import CATALOGUE, HMEM, Solution
+from mmc.methods import CATALOGUE, HMEM, LDA, Solution
 
 PRESENT = [m for m in CATALOGUE.values() if (Path(mmc.methods.__file__).parent / f"{m.module}.py").exists()]
 
@@ -42,6 +43,26 @@ def two_classes(estimator):
 @parametrize_with_checks(list(variants()), expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+def test_plain_arrays_are_treated_as_everything_else():
+    X, y = two_classes(None)
+    model = LDA().fit(pd.DataFrame(X, columns=list("abcd")), list(y))
+    coef, names = model.coef_, model.feature_names_in_
+    assert list(names) == list("abcd")
+    model.fit(X, y)
+    assert not hasattr(model, "feature_names_in_")
+    assert model.n_features_in_ == 4
+    np.testing.assert_array_equal(model.coef_, coef)
+    for bad, why in (
+        (np.where(X > 2, np.nan, X), "NaN"),
+        (np.where(X > 2, np.inf, X), "infinity"),
+        (X[1:], "inconsistent"),
+    ):
+        with pytest.raises(ValueError, match=why):
+            model.fit(bad, y)
+    with pytest.raises(ValueError, match=r"0 feature\(s\)"):
+        model.fit(X[:, :0].copy(), y)
 
 
 @pytest.mark.parametrize("estimator", list(variants("all")), ids=str)

@@ -117,12 +117,17 @@ def test_rates_beyond_the_edge_are_infeasible_and_the_message_helps():
 
 
 def test_equal_means_are_infeasible_at_any_rates():
-    X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
-    y = np.array([0, 0, 1, 1])
-    for etas in ((1.0, 1.0), (0.9, 0.9), (None, None), (0.9, None)):
-        for kernel in ("linear", linear):
-            with pytest.raises(InfeasibleProblem, match="same mean"):
-                ErrorRateClassifier(*etas, kernel=kernel).fit(X, y)
+    few = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    many = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0], [1.0, 1.0], [-1.0, -1.0]])
+    for X, y in (
+        (few, [0, 0, 1, 1]),
+        (np.concatenate([many, 2 * many]), [0] * 6 + [1] * 6),
+        (np.zeros((4, 3)), [0, 0, 1, 1]),
+    ):
+        for etas in ((1.0, 1.0), (0.9, 0.9), (None, None), (0.9, None)):
+            for kernel in ("linear", linear):
+                with pytest.raises(InfeasibleProblem, match="same mean"):
+                    ErrorRateClassifier(*etas, kernel=kernel).fit(X, y)
 
 
 @pytest.mark.parametrize("eta", [0.0, -0.1, 1.1, "half"])
