@@ -51,9 +51,11 @@ def _features(K: Array | Gram) -> Array:
         if K.spec.kernel == "linear":
             return K.X
         K = K.spec(K.X, K.X)
+    if not np.all(np.isfinite(K)):
+        raise ValueError("the kernel matrix contains NaN or infinity")
     factor, order, rank, _ = dpstrf(K.T, tol=_RANK * float(np.max(np.diag(K))), lower=1)
-    X = np.empty((len(K), rank))
-    X[order - 1] = np.tril(factor[:, :rank])
+    X = np.zeros((len(K), max(rank, 1)))
+    X[order - 1, :rank] = np.tril(factor[:, :rank])
     return X
 
 

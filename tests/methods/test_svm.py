@@ -169,12 +169,20 @@ def test_costs_must_be_positive(name):
         SVM(**{name: 0.0}).fit(X, y)
 
 
-def test_a_kernel_that_is_none_is_refused():
+@pytest.mark.parametrize("solver", ["libsvm", "interior-point"])
+def test_a_kernel_that_is_none_is_refused(solver):
     X, y = data()
     with pytest.raises(NotConverged, match="not positive semidefinite"):
-        SVM(kernel=lambda A, B: -A @ B.T).fit(X, y)
+        SVM(kernel=lambda A, B: -A @ B.T, solver=solver).fit(X, y)
     with pytest.raises(ValueError, match="NaN"):
-        SVM(kernel=lambda A, B: np.full((len(A), len(B)), np.nan)).fit(X, y)
+        SVM(kernel=lambda A, B: np.full((len(A), len(B)), np.nan), solver=solver).fit(X, y)
+
+
+@pytest.mark.parametrize("solver", ["libsvm", "interior-point"])
+def test_points_that_a_kernel_cannot_tell_apart(solver):
+    """K = 0: nothing but the bias is left, and it costs every point its margin, or the smaller class twice that."""
+    model = SVM(solver=solver).fit(np.zeros((10, 2)), np.arange(10) > 5)
+    assert model.solution_.objective == pytest.approx(8.0)
 
 
 @pytest.mark.parametrize("memory", [0.0, 4e9])
