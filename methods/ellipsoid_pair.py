@@ -195,7 +195,12 @@ class Gram(Geometry):
 
     def rounding(self, V: Array) -> Any:
         """Return the rounding error of the squared norm of each column."""
-        return (_EPS * np.trace(self.G) + self.noise) * np.einsum("ij,ij->j", V[1:], V[1:])
+        return (_EPS * float(self.diagonal.sum()) + self.noise) * np.einsum("ij,ij->j", V[1:], V[1:])
+
+    @cached_property
+    def diagonal(self) -> Array:
+        """The diagonal of G, side by side in memory."""
+        return self.G.diagonal().copy()
 
     @cached_property
     def _axes(self) -> tuple[Array, Array, float]:

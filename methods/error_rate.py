@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import sqrt
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import dgemm
@@ -15,6 +15,8 @@ from mmc.methods.base import BinaryMethod, Fitted, Training
 from mmc.methods.ellipsoid_pair import Closest, Coordinates, EllipsoidPair, Geometry, Gram, certify, infeasible
 from mmc.methods.kernels import Array, KernelSpec
 from mmc.methods.moments import moments
+
+_EPS = float(np.finfo(float).eps)
 
 
 class ErrorRateClassifier(BinaryMethod):
@@ -135,7 +137,7 @@ class ErrorRateClassifier(BinaryMethod):
             midpoint = w @ (m.mean_pos + m.mean_neg) / 2
         else:
             dual = _on_points(_averages(train), w)
-            midpoint = dual @ _mean_embeddings(train, self._kernel).sum(axis=1) / 2
+            midpoint = dual @ _inner_products(train, self._kernel).means @ [0.5, 0.5]
         return Fitted(
             objective=scale**2 * proof.norm2 / 2,
             gap=proof.gap,
@@ -191,11 +193,6 @@ def _linear_geometry(train: Training, spec: KernelSpec, ridge: float) -> Geometr
     return geometry if geometry.definite else geometry.compressed
 
 
-def _mean_embeddings(train: Training, spec: KernelSpec) -> Array:
-    """Return k(x_j, mean of class i) as an m × 2 array, the positive class first."""
-    return train.work.once(("mean embeddings", spec), lambda: train.gram(spec) @ _averages(train))
-
-
 def _averages(train: Training) -> Array:
     """Return the m × 2 weights that average over the positive and over the negative class."""
 
@@ -207,24 +204,46 @@ def _averages(train: Training) -> Array:
 
 
 def _kernel_geometry(train: Training, spec: KernelSpec, ridge: float) -> Geometry:
-    """Return B'B = v_i v_j (k_ij - <φ_i, μ(j)> - <μ(i), φ_j> + <μ(i), μ(j)>), v_i = 1/√m(i), from the Gram matrix."""
-    K, means, average = train.gram(spec), _mean_embeddings(train, spec), _averages(train)
+    average, inner = _averages(train), _inner_products(train, spec)
+    return Gram((average > 0).astype(float), ridge, inner.G, inner.g, inner.dd, inner.noise)
+
+
+class _InnerProducts(NamedTuple):
+    """k(x_j, mean of class i) as an m × 2 array, the positive class first, and what a `Gram` has."""
+
+    means: Array
+    G: Array
+    g: Array
+    dd: float
+    noise: float
+
+
+def _inner_products(train: Training, spec: KernelSpec) -> _InnerProducts:
+    return train.work.once(("inner products", spec), lambda: _centred(spec(train.X, train.X), spec, _averages(train)))
+
+
+def _centred(K: Array, spec: KernelSpec, average: Array) -> _InnerProducts:
+    """Return B'B = v_i v_j (k_ij - <φ_i, μ(j)> - <μ(i), φ_j> + <μ(i), μ(j)>), v_i = 1/√m(i), in the place of K.
+
+    The place is new memory, which takes as long as the arithmetic; but a kernel of the caller may own what it returned.
+    """
+    means, top = K @ average, float(K.diagonal().max())
     member = (average > 0).astype(float)
-    v = np.sqrt(average.sum(axis=1))
+    v = np.sqrt(average @ [1.0, 1.0])
     between = average.T @ means
     centred = v[:, None] * (means - member @ (between / 2))
     scaled = v[:, None] * member
-    G = K * v
+    G = np.multiply(K, v, out=None if callable(spec.kernel) else K)
     G *= v[:, None]
     dgemm(-1.0, np.hstack([centred, scaled]), np.hstack([scaled, centred]), 1.0, G.T, trans_b=1, overwrite_c=1)
     toward = means[:, 0] - means[:, 1]
     g = v * (toward - member @ (average.T @ toward))
     dd = float(between[0, 0] - between[0, 1] - between[1, 0] + between[1, 1])
-    noise = 2 * np.finfo(float).eps * float(K.diagonal().max()) * sqrt(len(K)) * float(v.max()) ** 2
-    return Gram(member, ridge, G, g, dd, noise)
+    noise = 2 * _EPS * top * sqrt(len(K)) * float(v.max()) ** 2
+    return _InnerProducts(means, G, g, dd, noise)
 
 
 def _on_points(average: Array, w: Array) -> Array:
     """Return the coefficients of the training points in αd + Bc."""
-    c = w[1:] * np.sqrt(average.sum(axis=1))
-    return w[0] * (average[:, 0] - average[:, 1]) + c - average @ (c @ (average > 0))
+    c = w[1:] * np.sqrt(average @ [1.0, 1.0])
+    return average @ ([w[0], -w[0]] - c @ (average > 0)) + c

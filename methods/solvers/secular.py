@@ -220,34 +220,37 @@ class _Basis:
 
     def __init__(self, gram: Gram):
         """Start with d and the Krylov vectors Σ_i d, Σ_i Σ_j d, Σ_i Σ_j Σ_k d."""
-        self.gram = gram
         self.V, self.H = gram.d[:, None] / sqrt(gram.dd), gram.g[:, None] / sqrt(gram.dd)
         C, H = [], [gram.g[:, None]]
         for _ in range(3):
             C.append(_parts(H[-1], gram.member))
             H.append((C[-1].T @ gram.G).T)  # the faster way round for a few columns
-        self.extend(gram.push(np.hstack(C)), np.hstack(H[1:]))
+        self.extend(gram, gram.push(np.hstack(C)), np.hstack(H[1:]))
 
-    def extend(self, V: Array, H: Array) -> None:
-        """Add the columns of V, with H = B'V, as far as the span does not hold them already; old vectors make room."""
+    def extend(self, gram: Gram, V: Array, H: Array) -> None:
+        """Add the columns of V, with H = B'V, as far as the span does not hold them already; old vectors make room.
+
+        The basis does not keep ``gram``, which keeps the basis: in a circle they would outlive their use.
+        """
         gone = max(self.V.shape[1] + V.shape[1] - self.LIMIT, 0)
         if gone:  # before the new ones are split into an old and a new part; d stays
             self.V, self.H = (np.hstack([old[:, :1], old[:, 1 + gone :]]) for old in (self.V, self.H))
-        products = self.gram.products
-        floor = 1e-18 * np.diag(products(V, V, H))
+        floor: Array | None = None
         for least, most in ((1e-14, inf), (0.5, 2.0)):  # a second time, because the first leaves rounding errors
-            share = products(self.V, V, H)
+            share = gram.products(self.V, V, H)
             V, H = V - self.V @ share, H - self.H @ share
-            N = products(V, V, H)
-            norm2 = np.diag(N)
-            left = np.flatnonzero(norm2 > np.maximum(floor, 100 * self.gram.rounding(V)))
+            N = gram.products(V, V, H)
+            norm2 = N.diagonal()
+            if floor is None:
+                floor = 1e-18 * (norm2 + (share * share).sum(axis=0))
+            left = np.flatnonzero(norm2 > np.maximum(floor, 100 * gram.rounding(V)))
             scale = 1 / np.sqrt(norm2[left])
-            values, vectors = np.linalg.eigh(N[np.ix_(left, left)] * scale * scale[:, None])
+            values, vectors = np.linalg.eigh(N[left][:, left] * scale * scale[:, None])
             kept = (values > least) & (values < most * len(values))
             turn = scale[:, None] * vectors[:, kept] / np.sqrt(values[kept])
             V, H, floor = V[:, left] @ turn, H[:, left] @ turn, np.full(kept.sum(), 0.5)
         self.V, self.H = np.hstack([self.V, V]), np.hstack([self.H, H])
-        self.along = self.gram.along(self.V)
+        self.along = gram.along(self.V)
 
 
 @dataclass
@@ -277,7 +280,7 @@ def _in_span(problem: EllipsoidPair, tol: float, start: _Start) -> Closest:
         raise infeasible(problem, inf)
     if kappa == (0.0, 0.0):
         return Closest(gram.d, 0, VERSION)
-    spread = (np.diag(gram.G) @ member + gram.ridge).tolist()
+    spread = (gram.diagonal @ member + gram.ridge).tolist()
     lowest = [max(_ZERO * s, 10 * gram.noise, _ZERO**2 * gram.dd) for s in spread]
     # Only without a ridge can a ball collapse
     floor = lowest if gram.ridge else [max(_FLOOR * s, low) for s, low in zip(spread, lowest, strict=True)]
@@ -298,7 +301,7 @@ def _in_span(problem: EllipsoidPair, tol: float, start: _Start) -> Closest:
             tau = (max(tau[0], 0.01 * at[0]), max(tau[1], 0.01 * at[1]))
             if factored == 3 and not proven:
                 w = gram.from_coordinates(gram.frontier.direction(check_feasible(problem)))
-                basis.extend(w[:, None], gram.pull(w)[:, None])
+                basis.extend(gram, w[:, None], gram.pull(w)[:, None])
                 proven = True
                 continue
         gone = [t <= low for t, low in zip(tau, floor, strict=True)]
@@ -383,7 +386,7 @@ def _factor(gram: Gram, tau: Sequence[float], basis: _Basis) -> Array:
     V = gram.push(X)
     H = np.hstack(right[:-1]) - t[:, None] * X if whole else gram.pull(V)  # G X follows from the equations
     V[:, 0], H[:, 0] = gram.d - V[:, 0], gram.g - H[:, 0]
-    basis.extend(V, H)
+    basis.extend(gram, V, H)
     return X[:, 0]
 
 
