@@ -27,7 +27,7 @@ from math import inf, isinf, log, sqrt
 
 import numpy as np
 from scipy.linalg import lstsq, null_space
-from scipy.linalg.lapack import dpotrf, dpotrs, dpstrf, dtrtrs
+from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 
 from mmc.methods.ellipsoid_pair import (
     Closest,
@@ -236,7 +236,7 @@ class _Basis:
         if gone:  # before the new ones are split into an old and a new part; d stays
             self.V, self.H = (np.hstack([old[:, :1], old[:, 1 + gone :]]) for old in (self.V, self.H))
         floor: Array | None = None
-        for least in (1e-14, 0.5):  # a second time, because the first leaves rounding errors
+        for least, most in ((1e-14, inf), (0.5, 2.0)):  # a second time, because the first leaves rounding errors
             share = gram.products(self.V, V, H)
             V, H = V - self.V @ share, H - self.H @ share
             N = gram.products(V, V, H)
@@ -245,13 +245,10 @@ class _Basis:
                 floor = 1e-18 * (norm2 + (share * share).sum(axis=0))
             left = np.flatnonzero(norm2 > np.maximum(floor, 100 * gram.rounding(V)))
             scale = 1 / np.sqrt(norm2[left])
-            factor, order, rank, _ = dpstrf(N[left][:, left] * scale * scale[:, None], tol=least)
-            if not rank:  # nothing new
-                V, H = V[:, :0], H[:, :0]
-                break
-            order = order[:rank] - 1
-            turn = scale[order, None] * dtrtrs(factor[:rank, :rank], np.eye(rank))[0]
-            V, H, floor = V[:, left[order]] @ turn, H[:, left[order]] @ turn, np.full(rank, 0.5)
+            values, vectors = np.linalg.eigh(N[left][:, left] * scale * scale[:, None])
+            kept = (values > least) & (values < most * len(values))
+            turn = scale[:, None] * vectors[:, kept] / np.sqrt(values[kept])
+            V, H, floor = V[:, left] @ turn, H[:, left] @ turn, np.full(kept.sum(), 0.5)
         self.V, self.H = np.hstack([self.V, V]), np.hstack([self.H, H])
         self.along = gram.along(self.V)
 
