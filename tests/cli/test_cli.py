@@ -110,7 +110,14 @@ def test_an_interrupted_run_says_how_to_go_on(folder):
 
     (folder / "long.yaml").write_text(STUDY + "split: {kind: stratified-kfold, folds: 3, repetitions: 3000}\n")
     command = [sys.executable, "-c", "from mmc.cli import main; main()", "run", "long.yaml", "--jobs", "1"]
-    process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # what runs in the background inherits SIG_IGN
+    )
     store = folder / "results" / "store.sqlite"
     deadline = time.monotonic() + 60
     while not store.exists() and time.monotonic() < deadline:
