@@ -165,10 +165,11 @@ def solve(problem: RatioLP, *, gap: float = 1e-6, session: dict[str, Any] | None
     Raises InfeasibleProblem if C = ∞ and no v separates the points, NotConverged if the certified gap exceeds ``gap``.
     """
     session = {} if session is None else session
-    whole = capped(problem, problem.matrix.whole(), problem.sign, np.ones(len(problem.sign)), problem.cost, problem.C)
     if "program" not in session:
-        session["program"] = DualProgram(whole, float(problem.weight.max()), len(problem.sign))
-    program = session["program"]
+        whole = capped(problem, problem.matrix.whole(), problem.sign, np.ones(len(problem.sign)), problem.cost, inf)
+        session["program"] = whole, DualProgram(whole, float(problem.weight.max()), len(problem.sign))
+    whole, program = session["program"]
+    whole = replace(whole, U=np.append(inf, np.full(len(problem.sign), problem.C)))
     program.bound(whole.U)
     central = None
     for _ in range(2):
