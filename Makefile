@@ -23,8 +23,10 @@ test: lint  ## set up, then lint, check types and run all tests
 lint: $(VENV)/.installed  ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	@mkdir -p build/types/mmc && cd build/types/mmc && ln -sfn $(foreach d,$(ROOMS),../../../$d) .
-	MYPYPATH=build/types $(BIN)/mypy $(addprefix -p mmc.,$(ROOMS))
+	@mkdir -p build/types/mmc && cd build/types/mmc && ln -sfn $(foreach d,$(ROOMS),../../../$d) ../../../mmc/*.py* .
+	@rm -rf build/imports && mkdir -p build/imports && cp -r mmc build/imports && cp -r $(ROOMS) build/imports/mmc
+	cd build/imports && $(abspath $(BIN))/lint-imports --no-logo --no-cache --config ../../pyproject.toml
+	MYPYPATH=build/types $(BIN)/mypy -p mmc
 
 bench: $(VENV)/.installed  ## speed, as ratios to what a user would pick instead
 	$(BIN)/python -m benchmarks
@@ -44,7 +46,7 @@ check-tables: $(VENV)/.installed  ## run every table anew and compare with the c
 	$(BIN)/mmc check --all
 
 lock: $(VENV)/.installed  ## pin every dependency anew
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --extra dev -o requirements.lock pyproject.toml
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-emit-index-url --extra dev -o requirements.lock pyproject.toml
 
 clean:  ## remove the virtual environment, caches and the store of records
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache results/store.sqlite*

@@ -18,7 +18,7 @@ import numpy as np
 
 from mmc.experiments.figures import save
 from mmc.experiments.regression import Line
-from mmc.methods.kernels import Array
+from mmc.methods.numerics.kernels import Array
 
 AHEAD = 118_000
 CONFIDENCE = 0.95

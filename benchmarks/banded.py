@@ -16,7 +16,7 @@ from sklearn.svm import SVC
 
 from benchmarks._shared import quickest, row
 from mmc.methods.banded import BandedProblem
-from mmc.methods.kernels import Array, KernelSpec
+from mmc.methods.numerics.kernels import Array, KernelSpec
 from mmc.methods.solvers import banded_libsvm
 
 PATIENCE = 120.0

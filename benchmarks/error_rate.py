@@ -24,7 +24,7 @@ from sklearn.model_selection import StratifiedKFold
 from benchmarks._shared import row
 from mmc.datasets import load
 from mmc.methods import ErrorRateClassifier, FitError
-from mmc.methods.kernels import Array, KernelSpec
+from mmc.methods.numerics.kernels import Array, KernelSpec
 
 SETS = {"breast_cancer": (0.032, 0.3), "heart_cleveland": (0.16, 0.9), "ring_norm": (3.0, 0.7), "two_norm": (20.0, 0.3)}
 ETAS = (0.9, 0.7, 0.5, 0.3, 0.1)

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 
 from benchmarks._shared import quickest, row
-from mmc.methods.kernels import Array, KernelSpec
+from mmc.methods.numerics.kernels import Array, KernelSpec
 from mmc.methods.solvers import fractional, frontier
 from mmc.methods.solvers.frontier import Minimax, Pair
 

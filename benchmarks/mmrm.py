@@ -18,7 +18,7 @@ from sklearn.svm import SVC
 from benchmarks._shared import quickest, row
 from mmc.datasets import load
 from mmc.methods import MMRM
-from mmc.methods.kernels import Array
+from mmc.methods.numerics.kernels import Array
 
 PAIRS = {500: "OQ", 1000: "BR", 2000: "GCOQ"}  # a letter has fewer than 900 rows: two against two at n = 2000
 GAP = 1e-6

@@ -29,7 +29,7 @@ from benchmarks._shared import need, quickest, row
 from mmc.datasets import load
 from mmc.experiments.trials import projected
 from mmc.methods import MMRM
-from mmc.methods.kernels import Array
+from mmc.methods.numerics.kernels import Array
 
 FOLDER = Path(__file__).parent.parent / "results" / "scaling"
 SAME = {"kernel": "rbf", "gamma": 2**-5, "C": 10.0}

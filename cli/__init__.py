@@ -50,9 +50,9 @@ def main() -> None:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
+        import mmc
 
-        typer.echo(f"mmc {version('mmc')}")
+        typer.echo(f"mmc {mmc.__version__}")
         raise typer.Exit
 
 

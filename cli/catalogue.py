@@ -12,7 +12,8 @@ from mmc.datasets import fetch as fetch_one
 from mmc.datasets import verify as verify_one
 from mmc.datasets.finding import absent, find
 from mmc.experiments.errors import UserError
-from mmc.methods import CATALOGUE, nearest
+from mmc.methods import CATALOGUE
+from mmc.words import nearest
 
 _WHAT = ("methods", "solvers", "datasets", "configs")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from mmc.datasets import arff, delimited, libsvm, parquet
 from mmc.datasets.dataset import DataError, DataSet, check_missing
 from mmc.datasets.table import Table, build
-from mmc.methods import nearest
+from mmc.words import nearest
 
 FORMATS = {
     "csv": "csv",

@@ -9,7 +9,7 @@ from typing import Any
 
 from mmc.datasets.dataset import DataError, DataSet, check_missing
 from mmc.datasets.registry import REGISTRY, Entry
-from mmc.methods import nearest
+from mmc.words import nearest
 
 _VENDOR = Path(__file__).parent / "vendor"
 

@@ -21,7 +21,7 @@ def read(file: Path, path: str, target: str) -> Table:
         from pyarrow import parquet
     except ImportError:
         raise DataError(
-            f"{path}: Parquet files need pyarrow, which is not installed; install it with: pip install 'mmc[data]', "
+            f"{path}: Parquet files need pyarrow, which is not installed; install it with: pip install pyarrow, "
             "or save the file as CSV"
         ) from None
     try:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmc.datasets.dataset import DataError, DataSet
-from mmc.methods import nearest
+from mmc.words import nearest
 
 MISSING = frozenset({"", "?", "na", "nan"})
 

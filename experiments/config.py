@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, Validatio
 
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.yaml_lines import line_of, read
-from mmc.methods import nearest
+from mmc.words import nearest
 
 Params = dict[str, Any]
 

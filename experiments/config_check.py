@@ -14,7 +14,8 @@ from mmc.experiments.config import Axis, Experiment, Fixed, points
 from mmc.experiments.measures import MEASURES
 from mmc.experiments.metrics import METRICS, VOTED
 from mmc.experiments.yaml_lines import KeyPath
-from mmc.methods import CATALOGUE, nearest
+from mmc.methods import CATALOGUE
+from mmc.words import nearest
 
 FIGURES = {
     "plane": "a metric over the plane of two error rates, the infeasible region hatched",

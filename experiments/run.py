@@ -27,7 +27,7 @@ from mmc.experiments.tables import Table, gather
 from mmc.experiments.trials import Record, settled
 
 STORE = "store.sqlite"
-_LIBRARIES = ("numpy", "scipy", "scikit-learn", "clarabel", "ecos", "highspy", "joblib", "mmc")
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "clarabel", "ecos", "highspy", "joblib", "max-margin-classifiers")
 
 
 @dataclass(frozen=True)

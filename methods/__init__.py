@@ -7,9 +7,7 @@ only has to know the names answers at once.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -150,12 +148,13 @@ CATALOGUE: dict[str, Method] = {
 
 _SHARED = {
     "Solution": "solution",
+    "Status": "solution",
     "FitError": "solution",
     "InfeasibleProblem": "solution",
     "NotConverged": "solution",
     "BinaryMethod": "base",
 }
-__all__ = ["CATALOGUE", "Method", "nearest", *_SHARED, *sorted(m.name for m in CATALOGUE.values())]
+__all__ = ["CATALOGUE", "Method", *_SHARED, *sorted(m.name for m in CATALOGUE.values())]
 
 
 def __getattr__(name: str) -> Any:
@@ -174,13 +173,6 @@ def entry_of(cls: type) -> Method:
         if base.__name__ in names:
             return names[base.__name__]
     raise LookupError(f"{cls.__name__} is not in the catalogue of methods")
-
-
-def nearest(word: str, words: Iterable[str]) -> str:
-    """Return a hint for a misspelt word: the nearest valid one, or all of them."""
-    words = list(words)
-    close = get_close_matches(str(word), words, n=1, cutoff=0.6)
-    return f"did you mean {close[0]!r}?" if close else f"valid: {', '.join(sorted(words)) or 'none'}"
 
 
 @cache

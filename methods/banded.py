@@ -21,11 +21,11 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
+from mmc.methods._sklearn import Interval
 from mmc.methods.base import BinaryMethod, Fitted, Training
-from mmc.methods.gram import Gram
-from mmc.methods.kernels import Array, Kernel
+from mmc.methods.numerics.gram import Gram
+from mmc.methods.numerics.kernels import Array, Kernel
 from mmc.methods.solution import NotConverged
 from mmc.methods.solvers.libsvm import Hinges
 

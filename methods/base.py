@@ -17,14 +17,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mmc.methods import entry_of, nearest
-from mmc.methods.gram import WHOLE, Gram
-from mmc.methods.kernels import KERNELS, Array, KernelSpec
-from mmc.methods.solution import FitError, Solution
+from mmc.methods import entry_of
+from mmc.methods._sklearn import Interval, StrOptions
+from mmc.methods.numerics.gram import WHOLE, Gram
+from mmc.methods.numerics.kernels import KERNELS, Array, KernelSpec
+from mmc.methods.solution import FitError, Solution, Status
+from mmc.words import nearest
 
 _DISCRETE = "biuUS"  # the kinds of labels that cannot be continuous
 
@@ -89,7 +90,7 @@ class Fitted:
     dual: Array | None = None
     points: Array | None = None
     errors: tuple[float, float] | None = None
-    status: str = "solved"
+    status: Status = Status.SOLVED
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from mmc.methods import nearest
-from mmc.methods.kernels import Array
+from mmc.methods.numerics.kernels import Array
+from mmc.words import nearest
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mmc.methods.kernels import Array
+from mmc.methods.numerics.kernels import Array
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from scipy.linalg import eigh, qr, svd
 from scipy.linalg.lapack import dpotrf
 
 from mmc.methods.frontier import Frontier
-from mmc.methods.kernels import Array
-from mmc.methods.solution import InfeasibleProblem
+from mmc.methods.numerics.kernels import Array
+from mmc.methods.solution import InfeasibleProblem, Status
 
 _EPS = float(np.finfo(float).eps)
 
@@ -248,7 +248,7 @@ class Closest:
     version: str
     u: Array | None = None
     in_coordinates: bool = False
-    status: str = "solved"
+    status: Status = Status.SOLVED
     middle: float | None = None
     angle: float | None = None
     proof: Certificate | None = None

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import dgemm
-from sklearn.utils._param_validation import Interval
 
+from mmc.methods._sklearn import Interval
 from mmc.methods.base import BinaryMethod, Fitted, Training
 from mmc.methods.ellipsoid_pair import Closest, Coordinates, EllipsoidPair, Geometry, Gram, certify, infeasible
-from mmc.methods.kernels import Array, KernelSpec
 from mmc.methods.moments import moments
+from mmc.methods.numerics.kernels import Array, KernelSpec
 
 _EPS = float(np.finfo(float).eps)
 

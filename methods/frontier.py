@@ -12,7 +12,7 @@ from scipy.linalg import eigh
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from mmc.methods.kernels import Array
+from mmc.methods.numerics.kernels import Array
 
 if TYPE_CHECKING:
     from mmc.methods.ellipsoid_pair import Coordinates

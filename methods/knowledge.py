@@ -23,11 +23,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from mmc.methods._sklearn import Interval, StrOptions
 from mmc.methods.base import BinaryMethod, Fitted, Training
 from mmc.methods.covering import Covering, cover
-from mmc.methods.kernels import Array
+from mmc.methods.numerics.kernels import Array
 from mmc.methods.shapes import KnowledgeSets, knowledge_sets
 from mmc.methods.solution import InfeasibleProblem
 from mmc.methods.solvers import knowledge_socp

@@ -6,8 +6,8 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
+from mmc.methods._sklearn import Interval
 from mmc.methods.base import BinaryMethod, Fitted, Training
 from mmc.methods.moments import moments
 from mmc.methods.solvers.lda import Discriminant

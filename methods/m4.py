@@ -21,11 +21,11 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.linalg import eigh, solve_triangular
 from scipy.linalg.lapack import dpstrf
-from sklearn.utils._param_validation import Interval
 
+from mmc.methods._sklearn import Interval
 from mmc.methods.base import BinaryMethod, Fitted, Training
-from mmc.methods.kernels import Array, Kernel
 from mmc.methods.moments import moments
+from mmc.methods.numerics.kernels import Array, Kernel
 from mmc.methods.solution import FitError
 from mmc.methods.solvers.sequential_socp import ScatterMargin
 

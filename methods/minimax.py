@@ -27,14 +27,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy.linalg import cho_solve, eigh, solve_triangular
 from scipy.linalg.lapack import dpstrf
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from mmc.methods import CATALOGUE
+from mmc.methods._sklearn import Interval, StrOptions
 from mmc.methods.base import BinaryMethod, Fitted, Training
-from mmc.methods.kernels import Array, Kernel
 from mmc.methods.moments import moments
-from mmc.methods.solution import FitError, InfeasibleProblem, NotConverged
+from mmc.methods.numerics.kernels import Array, Kernel
+from mmc.methods.solution import FitError, InfeasibleProblem, NotConverged, Status
 from mmc.methods.solvers.frontier import Minimax, Pair
 
 AUTOMATIC_RIDGE = 1e-8
@@ -45,7 +45,7 @@ _ACCEPTED_GAP = 1e-4
 class SingularCovariance(FitError):
     """Without a ridge the covariances leave the answer open, or make it 100 %."""
 
-    status = "singular"
+    status = Status.SINGULAR
 
 
 @dataclass(frozen=True)

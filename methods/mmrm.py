@@ -19,11 +19,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.svm import SVC
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from mmc.methods._sklearn import Interval, StrOptions
 from mmc.methods.base import BinaryMethod, Fitted, Training
-from mmc.methods.gram import Gram
-from mmc.methods.kernels import Array, Kernel
+from mmc.methods.numerics.gram import Gram
+from mmc.methods.numerics.kernels import Array, Kernel
 from mmc.methods.solution import FitError
 from mmc.methods.solvers.libsvm import libsvm_kernel
 from mmc.methods.solvers.lp import Dense, Index, RatioLP, RatioSolution, noise

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmc.methods.base import Training
-from mmc.methods.kernels import Array
+from mmc.methods.numerics.kernels import Array
 
 
 @dataclass(frozen=True)

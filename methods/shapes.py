@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 
-from mmc.methods.kernels import Array, KernelSpec
+from mmc.methods.numerics.kernels import Array, KernelSpec
 
 _ROUNDING = 1e-10
 

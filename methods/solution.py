@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    """How a fit ended: the word that records and tables show."""
+
+    SOLVED = "solved"
+    CAPPED = "iteration-cap"
+    INFEASIBLE = "infeasible"
+    NOT_CONVERGED = "not-converged"
+    SINGULAR = "singular"
+    FAILED = "failed"
+
+    @property
+    def counted(self) -> bool:
+        """Whether there is a classifier whose errors can be counted."""
+        return self in (Status.SOLVED, Status.CAPPED)
 
 
 @dataclass(frozen=True)
 class Solution:
     """How a fit ended. ``gap`` is relative and computed from a primal and a dual point: never a solver's claim."""
 
-    status: str
+    status: Status
     objective: float
     gap: float
     iterations: int
@@ -21,13 +38,13 @@ class Solution:
 class FitError(ValueError):
     """A problem that did not become a classifier; ``status`` is the word that records and tables show."""
 
-    status = "failed"
+    status = Status.FAILED
 
 
 class InfeasibleProblem(FitError):
     """No classifier satisfies the constraints. ``distance`` says how far from feasible; 0 is the edge."""
 
-    status = "infeasible"
+    status = Status.INFEASIBLE
 
     def __init__(self, message: str, distance: float = float("nan")):
         super().__init__(message, distance)
@@ -40,7 +57,7 @@ class InfeasibleProblem(FitError):
 class NotConverged(FitError):
     """A solver stopped short of its tolerance. ``residual`` is what it had reached."""
 
-    status = "not-converged"
+    status = Status.NOT_CONVERGED
 
     def __init__(self, message: str, iterations: int = 0, residual: float = float("nan")):
         super().__init__(message, iterations, residual)

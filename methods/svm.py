@@ -11,10 +11,10 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
+from mmc.methods._sklearn import Interval
 from mmc.methods.base import BinaryMethod, Fitted, Training
-from mmc.methods.kernels import Kernel
+from mmc.methods.numerics.kernels import Kernel
 from mmc.methods.solvers.libsvm import SvmProblem
 
 

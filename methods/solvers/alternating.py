@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from mmc.methods.kernels import Array
+from mmc.methods.numerics.kernels import Array
 from mmc.methods.shapes import KnowledgeSets
 from mmc.methods.solution import NotConverged
 from mmc.methods.solvers import libsvm

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.svm import SVR
 
 from mmc.methods.banded import BandedAnswer, BandedProblem
-from mmc.methods.kernels import Array
+from mmc.methods.numerics.kernels import Array
 from mmc.methods.solvers import libsvm
 from mmc.methods.solvers.libsvm import VERSION, SvmProblem, libsvm_kernel, libsvm_options, run_libsvm, solve_hinges
 

@@ -27,7 +27,7 @@ import scipy
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from mmc.methods.kernels import Array
+from mmc.methods.numerics.kernels import Array
 from mmc.methods.solution import NotConverged
 from mmc.methods.solvers import interior_point, lp
 from mmc.methods.solvers.interior_point import Point, Program

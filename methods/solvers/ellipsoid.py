@@ -18,8 +18,8 @@ import numpy as np
 from scipy.linalg import eigh
 
 from mmc.methods.ellipsoid_pair import Closest, EllipsoidPair, check_feasible
-from mmc.methods.kernels import Array
-from mmc.methods.solution import FitError, NotConverged
+from mmc.methods.numerics.kernels import Array
+from mmc.methods.solution import FitError, NotConverged, Status
 
 VERSION = "1"
 _EPS = float(np.finfo(float).eps)
@@ -41,7 +41,7 @@ def solve(problem: EllipsoidPair, *, tol: float = _TOL, max_iter: int = _MAX_ITE
     found = known[key]
     if isinstance(found, FitError):
         raise found
-    if found.status != "solved" and at_cap == "raise":
+    if found.status is not Status.SOLVED and at_cap == "raise":
         raise NotConverged(
             f"the ellipsoid iteration was {found.angle:.2g} rad from the optimum after {max_iter} steps (tol={tol:g}); "
             "raise max_iter or ridge, or keep the iterate with at_cap='keep'",
@@ -106,7 +106,7 @@ def _iterate(problems: Sequence[EllipsoidPair], tol: float, max_iter: int) -> li
                     step,
                     VERSION,
                     in_coordinates=True,
-                    status="solved" if angle[j] <= tol else "iteration-cap",
+                    status=Status.SOLVED if angle[j] <= tol else Status.CAPPED,
                     middle=None if angle[j] <= tol else float(r @ (z[0] + z[1])) / 2,
                     angle=float(angle[j]),
                 )

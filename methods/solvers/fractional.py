@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mmc.methods.kernels import Array
+from mmc.methods.numerics.kernels import Array
 from mmc.methods.solution import NotConverged
 from mmc.methods.solvers.frontier import VERSION, Direction, Minimax, Pair
 from mmc.methods.solvers.least_squares import reweight

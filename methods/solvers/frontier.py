@@ -27,7 +27,7 @@ import numpy as np
 import scipy
 from scipy.linalg import cho_factor, cho_solve, eigh
 
-from mmc.methods.kernels import Array
+from mmc.methods.numerics.kernels import Array
 from mmc.methods.solution import NotConverged
 
 VERSION = f"scipy {scipy.__version__}"

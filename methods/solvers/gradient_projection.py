@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import brentq
 
-from mmc.methods.kernels import Array
+from mmc.methods.numerics.kernels import Array
 from mmc.methods.solution import NotConverged
 from mmc.methods.solvers.fractional import ratio
 from mmc.methods.solvers.frontier import VERSION, Direction, Minimax

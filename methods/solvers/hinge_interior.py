@@ -24,8 +24,8 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dpotrs, dpstrf
 
 from mmc.methods.banded import BandedProblem
-from mmc.methods.gram import Gram
-from mmc.methods.kernels import Array
+from mmc.methods.numerics.gram import Gram
+from mmc.methods.numerics.kernels import Array
 from mmc.methods.solvers.libsvm import Hinges, SvmProblem, finish
 
 VERSION = f"scipy {scipy.__version__}"

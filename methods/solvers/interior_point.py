@@ -21,7 +21,7 @@ from scipy.linalg import lstsq
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from mmc.methods.kernels import Array
+from mmc.methods.numerics.kernels import Array
 from mmc.methods.solution import NotConverged
 
 _NEAR = 0.995  # of the way to the boundary

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mmc.methods.kernels import Array, KernelSpec
+from mmc.methods.numerics.kernels import Array, KernelSpec
 from mmc.methods.shapes import KnowledgeSets
 from mmc.methods.solution import InfeasibleProblem, NotConverged
 

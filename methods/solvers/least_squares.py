@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from scipy.linalg import cho_factor, cho_solve
 
-from mmc.methods.kernels import Array
+from mmc.methods.numerics.kernels import Array
 from mmc.methods.solution import NotConverged
 from mmc.methods.solvers.frontier import VERSION, Direction, Minimax, Pair
 

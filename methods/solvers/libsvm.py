@@ -31,8 +31,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
 
-from mmc.methods.gram import Gram
-from mmc.methods.kernels import Array
+from mmc.methods.numerics.gram import Gram
+from mmc.methods.numerics.kernels import Array
 from mmc.methods.solution import NotConverged
 
 VERSION = f"libsvm of scikit-learn {sklearn.__version__}"

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lstsq
 from sklearn.svm import SVC
 
-from mmc.methods.kernels import Array
+from mmc.methods.numerics.kernels import Array
 from mmc.methods.solution import InfeasibleProblem, NotConverged
 from mmc.methods.solvers import interior_point
 from mmc.methods.solvers.interior_point import Point, Program

@@ -19,10 +19,10 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.sparse import csc_matrix
 
-from mmc.methods import nearest
 from mmc.methods.ellipsoid_pair import Closest, Coordinates, EllipsoidPair, certify, check_feasible
-from mmc.methods.kernels import Array
+from mmc.methods.numerics.kernels import Array
 from mmc.methods.solution import NotConverged
+from mmc.words import nearest
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def _cvxpy(program: Program, name: str, tol: float) -> Answer:
     try:
         import cvxpy
     except ImportError:
-        raise ImportError(f"backend 'cvxpy/{name}' needs cvxpy: pip install 'mmc[cvxpy]'") from None
+        raise ImportError(f"backend 'cvxpy/{name}' needs cvxpy: pip install cvxpy") from None
     if name not in cvxpy.installed_solvers():
         raise ValueError(f"cvxpy does not reach {name!r} here: {nearest(name, cvxpy.installed_solvers())}")
     v = cvxpy.Variable(len(program.c))

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from scipy.sparse import block_array, csc_array, csc_matrix
 
-from mmc.methods.kernels import Array
+from mmc.methods.numerics.kernels import Array
 from mmc.methods.solution import NotConverged
 from mmc.methods.solvers.fractional import parametric
 from mmc.methods.solvers.frontier import Direction, Minimax

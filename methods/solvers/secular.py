@@ -38,7 +38,7 @@ from mmc.methods.ellipsoid_pair import (
     check_feasible,
     infeasible,
 )
-from mmc.methods.kernels import Array
+from mmc.methods.numerics.kernels import Array
 from mmc.methods.solution import FitError, InfeasibleProblem, NotConverged
 
 VERSION = "1"

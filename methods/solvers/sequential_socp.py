@@ -25,7 +25,7 @@ import clarabel
 import numpy as np
 from scipy.sparse import csc_array
 
-from mmc.methods.kernels import Array
+from mmc.methods.numerics.kernels import Array
 from mmc.methods.solution import NotConverged
 from mmc.methods.solvers import lp
 

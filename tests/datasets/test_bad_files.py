@@ -146,7 +146,7 @@ def test_a_folder_is_not_a_file(tmp_path):
 
 def test_parquet_needs_pyarrow(put, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(DataError, match=r"need pyarrow, which is not installed; .*pip install 'mmc\[data\]'"):
+    with pytest.raises(DataError, match=r"need pyarrow, which is not installed; .*pip install pyarrow"):
         load_file(put("t.parquet", "x"), target="kind")
 
 

@@ -8,8 +8,8 @@ from sklearn.svm import SVC, SVR
 
 from mmc.methods import BSVM, RMM, SVM, NotConverged
 from mmc.methods.banded import BandedProblem
-from mmc.methods.gram import Gram
-from mmc.methods.kernels import KernelSpec
+from mmc.methods.numerics.gram import Gram
+from mmc.methods.numerics.kernels import KernelSpec
 from mmc.methods.solvers import banded_libsvm, banded_qp, hinge_interior
 
 BANDS = [  # C1, C2, rho1, rho2

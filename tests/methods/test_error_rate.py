@@ -263,5 +263,5 @@ def test_the_truncated_iteration_is_kept_only_on_request():
 def test_a_missing_modelling_language_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "cvxpy", None)
     X, y = make_blobs(40, 2, centers=2, random_state=0)
-    with pytest.raises(ImportError, match=r"pip install 'mmc\[cvxpy\]'"):
+    with pytest.raises(ImportError, match=r"pip install cvxpy"):
         ErrorRateClassifier(0.5, 0.5, solver="socp", solver_options={"backend": "cvxpy/SCS"}).fit(X, y)

@@ -9,7 +9,7 @@ from sklearn.svm import SVC
 
 from mmc import datasets
 from mmc.methods import HMEM, SCSVM, SMEM, TSVC, InfeasibleProblem, NotConverged
-from mmc.methods.kernels import KernelSpec
+from mmc.methods.numerics.kernels import KernelSpec
 from mmc.methods.shapes import knowledge_sets
 from mmc.methods.solvers import alternating
 from mmc.methods.solvers.knowledge_socp import KnowledgeProblem

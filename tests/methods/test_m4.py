@@ -8,7 +8,7 @@ import pytest
 
 from mmc.methods import M4, FitError, InfeasibleProblem, NotConverged
 from mmc.methods.dispersions import dispersions
-from mmc.methods.kernels import KernelSpec
+from mmc.methods.numerics.kernels import KernelSpec
 
 from .test_mmrm import overlapping, separable
 

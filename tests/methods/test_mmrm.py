@@ -14,8 +14,8 @@ from mmc.datasets import REGISTRY, load
 from mmc.datasets.finding import absent
 from mmc.methods import MMRM, FitError, InfeasibleProblem, NotConverged, mmrm
 from mmc.methods.dispersions import dispersions
-from mmc.methods.gram import Gram
-from mmc.methods.kernels import KernelSpec
+from mmc.methods.numerics.gram import Gram
+from mmc.methods.numerics.kernels import KernelSpec
 from mmc.methods.solvers import column_generation, interior_point, lp
 
 SOLVERS = ("lp", "column-generation")

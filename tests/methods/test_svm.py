@@ -8,8 +8,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from mmc.methods import SVM, NotConverged
-from mmc.methods.gram import Gram
-from mmc.methods.kernels import KernelSpec
+from mmc.methods.numerics.gram import Gram
+from mmc.methods.numerics.kernels import KernelSpec
 from mmc.methods.solvers import hinge_interior, libsvm
 
 KERNELS = [{"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.4}, {"kernel": "poly", "gamma": 0.3, "degree": 2}]

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from mmc.methods import BSVM, MMRM, RMM, SVM, base, gram, mmrm
-from mmc.methods.gram import Gram
-from mmc.methods.kernels import KernelSpec
+from mmc.methods import BSVM, MMRM, RMM, SVM, base, mmrm
+from mmc.methods.numerics import gram
+from mmc.methods.numerics.gram import Gram
+from mmc.methods.numerics.kernels import KernelSpec
 
 KERNELS = [KernelSpec("linear"), KernelSpec("rbf", 0.3), KernelSpec("poly", 0.5, 3, 1.0)]
 ROWS = 7  # that are made in one go

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import approx_fprime
 from scipy.spatial.distance import cdist
 
-from mmc.methods.kernels import KernelSpec
+from mmc.methods.numerics.kernels import KernelSpec
 
 KERNELS = [
     KernelSpec("linear"),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mmc.methods.kernels import Array, KernelSpec
+from mmc.methods.numerics.kernels import Array, KernelSpec
 
 WHOLE = 2**28  # bytes up to which a Gram matrix is held as a whole
 _SLAB = 2**25  # bytes of rows that are made in one go

@@ -1,0 +1,1 @@
+"""What several solvers share: kernels, Gram matrices, factorisations, settings, moments."""

@@ -1,0 +1,25 @@
+"""The optimisation problems, one module each: a frozen dataclass of arrays, its certificate, its infeasibility."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from mmc.methods.solution import Status
+
+P = TypeVar("P", covariant=True)
+D = TypeVar("D", covariant=True)
+
+
+@dataclass(frozen=True)
+class Answer(Generic[P, D]):
+    """What a solver returns: a primal and a dual point of its problem, its steps, and how it ended.
+
+    It claims nothing of its quality: the problem's own certificate judges the two points.
+    """
+
+    primal: P
+    dual: D
+    iterations: int
+    version: str
+    status: Status = Status.SOLVED
