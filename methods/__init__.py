@@ -18,7 +18,11 @@ _ROOT = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Method:
-    """A catalogue entry: where a method's class is, and which solvers can serve it (the default first)."""
+    """A catalogue entry: where a method's class is, and which solvers can serve it (the default first).
+
+    ``facts`` are the single numbers that a fit leaves besides its certificate: attributes of the estimator without their
+    last underscore. ``bounds`` says that it has ``worst_case_error_``.
+    """
 
     key: str
     name: str
@@ -27,6 +31,8 @@ class Method:
     summary: str
     solvers: dict[str, str]
     optimises: str = ""
+    facts: tuple[str, ...] = ()
+    bounds: bool = False
 
     def load(self) -> type:
         """Import and return the estimator class."""
@@ -40,6 +46,8 @@ class Method:
 _NATH, _HUANG, _GU = "Nath & Bhattacharyya", "Huang et al.", "Gu & Guo"
 _POTHIN, _PENDSE, _CLASSIC = "Pothin & Richard", "Pendse", "classical"
 
+_SETS = ("n_sets", "n_iter", "training_size")
+
 CATALOGUE: dict[str, Method] = {
     method.key: method
     for method in (
@@ -50,6 +58,8 @@ CATALOGUE: dict[str, Method] = {
             _NATH,
             "largest margin under a bound on each class's error",
             {"secular": "secular", "socp": "margin_socp", "ellipsoid": "ellipsoid"},
+            facts=("angle",),
+            bounds=True,
         ),
         Method(
             "mpm",
@@ -59,6 +69,8 @@ CATALOGUE: dict[str, Method] = {
             "smallest worst-case error, the same for both classes",
             {"frontier": "frontier", "least-squares": "least_squares", "socp": "minimax_socp"},
             "d_w^s / d_b^c",
+            facts=("ridge", "rank"),
+            bounds=True,
         ),
         Method(
             "bmpm",
@@ -72,6 +84,8 @@ CATALOGUE: dict[str, Method] = {
                 "gradient-projection": "gradient_projection",
                 "socp": "minimax_socp",
             },
+            facts=("ridge", "rank"),
+            bounds=True,
         ),
         Method(
             "mmrm",
@@ -81,6 +95,7 @@ CATALOGUE: dict[str, Method] = {
             "largest ratio of the margin to the spread within the classes",
             {"lp": "lp", "column-generation": "column_generation"},
             "d_w^m / d_b^m",
+            facts=("margin_ratio",),
         ),
         Method(
             "rmm",
@@ -99,6 +114,7 @@ CATALOGUE: dict[str, Method] = {
             "largest margin measured in standard deviations of each class",
             {"sequential-socp": "sequential_socp"},
             "d_w^s / d_b^m",
+            facts=("rho", "ridge"),
         ),
         Method("lda", "LDA", "lda", _CLASSIC, "Fisher's linear discriminant", {"closed-form": "lda"}, "d_w^v / d_b^c"),
         Method(
@@ -117,6 +133,7 @@ CATALOGUE: dict[str, Method] = {
             _POTHIN,
             "largest margin to ellipsoids, all on their side",
             {"alternating": "alternating", "socp": "knowledge_socp"},
+            facts=(*_SETS, "eps", "exact_gap"),
         ),
         Method(
             "smem",
@@ -125,6 +142,7 @@ CATALOGUE: dict[str, Method] = {
             _POTHIN,
             "largest margin to ellipsoids, with slack",
             {"alternating": "alternating", "socp": "knowledge_socp"},
+            facts=(*_SETS, "eps", "exact_gap"),
         ),
         Method(
             "tsvc",
@@ -133,8 +151,17 @@ CATALOGUE: dict[str, Method] = {
             _POTHIN,
             "SVM on the least critical point of every ellipsoid",
             {"alternating": "alternating"},
+            facts=(*_SETS, "eps"),
         ),
-        Method("sc-svm", "SCSVM", "knowledge", _POTHIN, "SVM on the centres of a set covering", {"libsvm": "libsvm"}),
+        Method(
+            "sc-svm",
+            "SCSVM",
+            "knowledge",
+            _POTHIN,
+            "SVM on the centres of a set covering",
+            {"libsvm": "libsvm"},
+            facts=_SETS,
+        ),
         Method(
             "bsvm",
             "BSVM",
