@@ -20,11 +20,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mmc.experiments.records import Counts
+
 Array = NDArray[np.float64]
 SAMPLE = 100_000
 
 
-def wrong_area(model: Any, X: Array, y: NDArray[Any], shapes: Any, seed: int) -> dict[str, float]:
+def wrong_area(model: Any, X: Array, y: NDArray[Any], shapes: Any, seed: int) -> tuple[Counts, dict[str, float]]:
     """Return the counts of each class and ``error_se`` for a fitted model and sets around X with labels ±1."""
     share = volumes(shapes, X.shape[1])
     share /= share.sum()
@@ -32,11 +34,14 @@ def wrong_area(model: Any, X: Array, y: NDArray[Any], shapes: Any, seed: int) ->
         wrong, variance = _cut(X, y, shapes, model.coef_[0], float(model.intercept_[0])), np.zeros(len(y))
     else:
         wrong, variance = _sampled(model, X, y, shapes, share, seed)
-    values: dict[str, float] = {}
-    for side, members in (("pos", y > 0), ("neg", y < 0)):
-        values[f"n_{side}"] = SAMPLE * float(share[members].sum())
-        values[f"wrong_{side}"] = SAMPLE * float(share[members] @ wrong[members])
-    return {**values, "error_se": 100 * float(np.sqrt(share**2 @ variance))}
+    pos, neg = y > 0, y < 0
+    counts = Counts(
+        SAMPLE * float(share[pos].sum()),
+        SAMPLE * float(share[neg].sum()),
+        SAMPLE * float(share[pos] @ wrong[pos]),
+        SAMPLE * float(share[neg] @ wrong[neg]),
+    )
+    return counts, {"error_se": 100 * float(np.sqrt(share**2 @ variance))}
 
 
 def volumes(shapes: Any, d: int) -> Array:

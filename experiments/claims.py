@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mmc.experiments.metrics import metric
+from mmc.experiments.metrics import COUNTED, Costs
+from mmc.experiments.records import Counts, Record
 from mmc.methods import CATALOGUE
 
 if TYPE_CHECKING:
     from mmc.experiments.run import Outcome
 
 HOLDS, PARTLY, FAILS = "holds", "holds in part", "does not hold"
-Values = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -27,14 +27,21 @@ class Claim:
     verdict: str
 
 
-def _paired(outcome: Outcome, dataset: str, *labels: str, needs: str) -> list[tuple[Values, ...]]:
-    """Return what was measured for all these methods on each split; one that lacks it for any of them is left out."""
-    by_split: dict[tuple[int, int], dict[str, Values]] = {}
+def _paired(outcome: Outcome, dataset: str, *labels: str, needs: str = "") -> list[tuple[Record, ...]]:
+    """Return the records of all these methods on each split; one without a classifier or the fact it ``needs`` is left out."""
+    by_split: dict[tuple[int, int], dict[str, Record]] = {}
     for unit in outcome.units:
         record = outcome.records.get(unit.trials[0].key)
-        if unit.source.label == dataset and record is not None and needs in record.values:
-            by_split.setdefault((unit.split.repetition, unit.split.fold), {})[unit.label] = record.values
+        if unit.source.label != dataset or record is None or record.counts is None:
+            continue
+        if not needs or needs in record.facts:
+            by_split.setdefault((unit.split.repetition, unit.split.fold), {})[unit.label] = record
     return [tuple(of[name] for name in labels) for of in by_split.values() if of.keys() >= set(labels)]
+
+
+def _error(record: Record) -> float:
+    """Return the error of a record in %."""
+    return COUNTED["error"].value(record.counts or Counts(), Costs())
 
 
 def _verdict(kept: Sequence[bool]) -> str:
@@ -56,38 +63,38 @@ def bsvm(outcome: Outcome) -> Iterator[Claim]:
         c, b = zip(*draws, strict=True)
         n = len(draws)
         rho2 = outcome.config.experiment.measures["band"]["rho"][1]
-        bounded = [v["max_abs"] <= rho2 + 1e-3 for v in b]
+        bounded = [v.facts["max_abs"] <= rho2 + 1e-3 for v in b]
         yield Claim(
             f"{dataset}: B-SVM limits |g| to ρ2 = {rho2:g} (4.2)",
-            f"largest |g| {_span((v['max_abs'] for v in b), '.3f')}; within the bound on {sum(bounded)} of {n} draws",
+            f"largest |g| {_span((v.facts['max_abs'] for v in b), '.3f')}; within the bound on {sum(bounded)} of {n} draws",
             _verdict(bounded),
         )
-        lower = [v["centre"] < v["others"] for v in c]
+        lower = [v.facts["centre"] < v.facts["others"] for v in c]
         yield Claim(
             f"{dataset}: C-SVM gives the central cluster of class +1 lower values (4.2)",
-            f"centre {_span(v['centre'] for v in c)}, others {_span(v['others'] for v in c)}; "
+            f"centre {_span(v.facts['centre'] for v in c)}, others {_span(v.facts['others'] for v in c)}; "
             f"lower on {sum(lower)} of {n} draws",
             _verdict(lower),
         )
-        even = [y["cluster_spread"] < x["cluster_spread"] for x, y in draws]
+        even = [y.facts["cluster_spread"] < x.facts["cluster_spread"] for x, y in draws]
         yield Claim(
             f"{dataset}: B-SVM balances the clusters of class +1 (4.2)",
-            f"spread of the cluster means in % of their mean {_span((v['cluster_spread'] for v in b), '.1f')}, C-SVM "
-            f"{_span((v['cluster_spread'] for v in c), '.1f')}, C-SVM clipped to ±ρ2 "
-            f"{_span((v['cluster_spread_clipped'] for v in c), '.1f')}; less than C-SVM's on {sum(even)} of {n} draws "
-            f"(B-SVM's centre {_span(v['centre'] for v in b)}, others {_span(v['others'] for v in b)})",
+            f"spread of the cluster means in % of their mean {_span((v.facts['cluster_spread'] for v in b), '.1f')}, C-SVM "
+            f"{_span((v.facts['cluster_spread'] for v in c), '.1f')}, C-SVM clipped to ±ρ2 "
+            f"{_span((v.facts['cluster_spread_clipped'] for v in c), '.1f')}; less than C-SVM's on {sum(even)} of {n} draws "
+            f"(B-SVM's centre {_span(v.facts['centre'] for v in b)}, others {_span(v.facts['others'] for v in b)})",
             _verdict(even),
         )
-        curves = np.array([v["curve"] for v in b])
-        above = np.array([v["curve"] for v in c]) > curves
-        clipped = np.array([v["curve_clipped"] for v in c]) > curves
+        curves = np.array([v.curves["curve"] for v in b])
+        above = np.array([v.curves["curve"] for v in c]) > curves
+        clipped = np.array([v.curves["curve_clipped"] for v in c]) > curves
         where = np.flatnonzero(above.any(axis=0)) * 100 / (above.shape[1] - 1)
         last = f", up to {where.max():.0f} % of max |g|" if len(where) else ""
-        larger = sum(v["area"] for v in b) > sum(v["area"] for v in c)
+        larger = sum(v.facts["area"] for v in b) > sum(v.facts["area"] for v in c)
         yield Claim(
             f"{dataset}: B-SVM is more accurate at every threshold (4.3)",
-            f"area under S(t) {_span(v['area'] for v in b)}, C-SVM {_span(v['area'] for v in c)}, C-SVM clipped to ±ρ2 "
-            f"{_span(v['area_clipped'] for v in c)}; C-SVM is above at {100 * above.mean():.0f} % of the thresholds{last}, "
+            f"area under S(t) {_span(v.facts['area'] for v in b)}, C-SVM {_span(v.facts['area'] for v in c)}, C-SVM clipped to ±ρ2 "
+            f"{_span(v.facts['area_clipped'] for v in c)}; C-SVM is above at {100 * above.mean():.0f} % of the thresholds{last}, "
             f"clipped at {100 * clipped.mean():.0f} %",
             HOLDS if not above.any() else PARTLY if larger else FAILS,
         )
@@ -100,10 +107,10 @@ _SOLVED = 1e-5  # relative distance from the optimum
 def smem(outcome: Outcome) -> Iterator[Claim]:
     """Pothin & Richard's statements about SMEM on knowledge sets, tested by area; the distances are from the exact (6)."""
     for dataset in outcome.config.experiment.datasets:
-        draws = _paired(outcome, dataset, "SC-SVM", "TSVC", "SMEM", needs="n_pos")
+        draws = _paired(outcome, dataset, "SC-SVM", "TSVC", "SMEM")
         if not draws:
             continue
-        errors = [tuple(metric("error", values, {}) for values in draw) for draw in draws]
+        errors = [tuple(_error(values) for values in draw) for draw in draws]
         least = [mine < min(others) for *others, mine in errors]
         shown = ", ".join(
             f"{name} {_span(of)} %"
@@ -116,18 +123,18 @@ def smem(outcome: Outcome) -> Iterator[Claim]:
         )
         pairs = _paired(outcome, dataset, "SMEM", "SMEM, shared slack", needs="exact_gap")
         if pairs:
-            own, shared = ([values["exact_gap"] for values in of] for of in zip(*pairs, strict=True))
+            own, shared = ([values.facts["exact_gap"] for values in of] for of in zip(*pairs, strict=True))
             yield Claim(
                 f"{dataset}: the algorithm of Table 1 solves (6) (section 3)",
                 f"relative distance of its value from the optimum: {_span(own)}, at most {max(own):.2f}; with one slack "
                 f"shared by the points of a set and a small ε at most {max(shared):.1g}",
                 _verdict([gap <= _SOLVED for gap in own]),
             )
-        hard = _paired(outcome, dataset, "HMEM", "SMEM", "TSVC", needs="n_pos")
+        hard = _paired(outcome, dataset, "HMEM", "SMEM", "TSVC")
         if not hard:
             continue
-        none = [[metric("error", values, {}) < _NO_AREA for values in of] for of in zip(*hard, strict=True)]
-        gap = max(values["exact_gap"] for values, _, _ in hard)
+        none = [[_error(values) < _NO_AREA for values in of] for of in zip(*hard, strict=True)]
+        gap = max(values.facts["exact_gap"] for values, _, _ in hard)
         yield Claim(
             f"{dataset}: sets that a hyperplane separates are separated without error, unlike by TSVC (3.1)",
             f"no area is wrong with the hard margin (HMEM) on {sum(none[0])} of {len(hard)}, with SMEM on {sum(none[1])}, "
@@ -140,9 +147,9 @@ _MACHINES = {"lda": "2.1", "mpm": "2.2", "svm": "2.3", "m4": "2.4", "mmrm": "3.1
 _EQUAL = 1e-6  # relative: what solvers leave between two ways to the same direction
 
 
-def _quotients(pair: str, keys: Iterable[str], draws: Sequence[tuple[Values, ...]]) -> dict[str, Any]:
+def _quotients(pair: str, keys: Iterable[str], draws: Sequence[tuple[Record, ...]]) -> dict[str, Any]:
     return {
-        key: np.array([values.get(pair, np.inf) for values in of])
+        key: np.array([values.facts.get(pair, np.inf) for values in of])
         for key, of in zip(keys, zip(*draws, strict=True), strict=True)
     }
 

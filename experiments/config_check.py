@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from mmc.experiments.claims import CLAIMS
 from mmc.experiments.config import Axis, Experiment, Fixed, points
 from mmc.experiments.measures import MEASURES
-from mmc.experiments.metrics import METRICS, VOTED
+from mmc.experiments.metrics import COUNTED, VOTED
 from mmc.experiments.yaml_lines import KeyPath
 from mmc.methods import CATALOGUE
 from mmc.words import nearest
@@ -57,7 +57,7 @@ def semantic(experiment: Experiment, folder: Path) -> Iterator[tuple[KeyPath, st
         yield ("split", "repetitions"), "a fixed split is always the same; repetitions need redraw, for a generated set"
     if experiment.multiclass:
         yield from _multiclass(experiment)
-    metrics = VOTED if experiment.multiclass else METRICS
+    metrics = VOTED if experiment.multiclass else COUNTED
     names: set[str] = set()
     for label, spec in experiment.methods.items():
         where = ("methods", label)
@@ -129,7 +129,7 @@ def semantic(experiment: Experiment, folder: Path) -> Iterator[tuple[KeyPath, st
         if figure.kind not in (*_OF_THE_TABLE, "pairs") and (experiment.multiclass or components):
             why = "more than two classes" if experiment.multiclass else "principal components"
             yield ("figures", label, "kind"), f"a figure of kind {figure.kind!r} cannot show {why}"
-        for option, words in (("method", experiment.methods), ("metric", {*METRICS, *experiment.table.metrics})):
+        for option, words in (("method", experiment.methods), ("metric", {*COUNTED, *experiment.table.metrics})):
             named = figure.options.get(option)
             if named is not None and named not in words:
                 yield ("figures", label, option), f"{option} {named!r}: {nearest(str(named), words)}"
@@ -157,7 +157,7 @@ def _multiclass(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
         if experiment.table.paired and spec.best is None and len(experiment.points_of(label)) > 1:
             yield ("table", "paired"), f"table.paired: {label} has a grid; 'best' says which point is compared"
     for index, name in enumerate(experiment.table.metrics):
-        if name in METRICS and name not in VOTED:
+        if name in COUNTED and name not in VOTED:
             yield ("table", "metrics", index), f"{name} is for two classes: {nearest(name, VOTED)}"
 
 

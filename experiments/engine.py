@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from mmc.experiments.trials import Record, run_unit
+from mmc.experiments.records import Record
+from mmc.experiments.trials import run_unit
 
 Engine = Callable[[Sequence[Any]], Iterator[list[Record]]]
 

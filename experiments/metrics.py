@@ -1,64 +1,289 @@
-"""What is read off per-class counts. All are percentages but the risk, which counts cost-weighted errors.
+"""Metrics: what a table, a tuning and a figure read off the records of a trial.
 
-Of several classes, one against one, the counts are those of the vote.
+A metric is an object. It knows its label, its formula, whether less or more of it is better, how it is pooled over the folds of
+one repetition, how much a single test point can change it, and what is uncertain about a single run.
+
+`COUNTED` are read off the errors of the two classes, `VOTED` off the votes of several classes one against one. Every
+other number that a fit leaves is a `Fact`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
 
-Counts = Mapping[str, Any]
+from mmc.experiments.records import Counts, Record
+from mmc.words import nearest
 
-METRICS: dict[str, tuple[str, Callable[[Counts, Mapping[str, float]], float]]] = {
-    "error_pos": ("% errors of the positive class", lambda c, _: 100 * c["wrong_pos"] / c["n_pos"]),
-    "error_neg": ("% errors of the negative class", lambda c, _: 100 * c["wrong_neg"] / c["n_neg"]),
-    "error": ("% errors", lambda c, _: 100 * (c["wrong_pos"] + c["wrong_neg"]) / (c["n_pos"] + c["n_neg"])),
-    "accuracy_pos": ("% accuracy of the positive class", lambda c, _: 100 - 100 * c["wrong_pos"] / c["n_pos"]),
-    "accuracy_neg": ("% accuracy of the negative class", lambda c, _: 100 - 100 * c["wrong_neg"] / c["n_neg"]),
-    "accuracy": (
-        "% accuracy",
-        lambda c, _: 100 - 100 * (c["wrong_pos"] + c["wrong_neg"]) / (c["n_pos"] + c["n_neg"]),
-    ),
-    "risk": (
-        "cost-weighted number of errors",
-        lambda c, costs: costs.get("pos", 1) * c["wrong_pos"] + costs.get("neg", 1) * c["wrong_neg"],
-    ),
+
+class Better(Enum):
+    """Which way a metric improves."""
+
+    LESS = 1
+    MORE = -1
+    NEITHER = 0
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What an error of each class costs."""
+
+    pos: float = 1.0
+    neg: float = 1.0
+
+
+@dataclass(frozen=True)
+class VoteCounts:
+    """The test points of several classes, how many were wrong, and on how many several classes had most votes."""
+
+    n: int = 0
+    wrong: int = 0
+    ties: int = 0
+
+    def __add__(self, other: VoteCounts) -> VoteCounts:
+        return VoteCounts(self.n + other.n, self.wrong + other.wrong, self.ties + other.ties)
+
+
+class Voted(Protocol):
+    """What all pairs of classes say together on one split."""
+
+    @property
+    def votes(self) -> VoteCounts: ...
+
+    def fact(self, name: str) -> float | None: ...
+
+    def uncertainty(self, name: str) -> Uncertainty: ...
+
+    def worth(self, name: str) -> float: ...
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """The standard error of a single run, with its degrees of freedom."""
+
+    se: float = 0.0
+    df: float = math.inf
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number that is recorded as it is: the mean over folds, unless ``over`` says otherwise.
+
+    ``machine`` marks what no two runs need agree on, such as a time.
+    """
+
+    name: str
+    label: str
+    meaning: str
+    better: Better = Better.NEITHER
+    over: Callable[[Sequence[float]], float] = lambda values: math.fsum(values) / len(values)
+    machine: bool = False
+    whole: bool = False  # a number of points, not a share
+    form: str = ""  # how it is printed, where its digits do not follow the table's
+
+    def pooled(self, folds: Sequence[Record | Voted], costs: Costs) -> float | None:
+        """Return the metric of one repetition, from all its folds; None if a fold does not have it."""
+        values = [fold.fact(self.name) for fold in folds]
+        known = [value for value in values if value is not None]
+        return float(self.over(known)) if known and len(known) == len(values) else None
+
+    def worth(self, folds: Sequence[Record | Voted], costs: Costs) -> float:
+        """Return how much one test point can change the metric of a repetition."""
+        if self.machine:
+            return math.inf
+        return max((fold.worth(self.name) for fold in folds if not isinstance(fold, Record)), default=0.0)
+
+    def uncertainty(self, folds: Sequence[Record | Voted]) -> Uncertainty:
+        """Return what is uncertain about a single run."""
+        if len(folds) == 1 and not isinstance(folds[0], Record):
+            return folds[0].uncertainty(self.name)
+        return Uncertainty()
+
+
+@dataclass(frozen=True)
+class CountMetric(Metric):
+    """A metric of the errors of two classes."""
+
+    formula: Callable[[Counts, Costs], float] = lambda counts, costs: math.nan
+    of: Callable[[Counts], float] = lambda counts: counts.n_pos + counts.n_neg  # the points that it is a share of
+
+    def value(self, counts: Counts, costs: Costs) -> float:
+        """Return the metric of counts; nan where the class that it is about has no test point."""
+        return float(self.formula(counts, costs)) if self.of(counts) else math.nan
+
+    def score(self, counts: Counts, costs: Costs) -> float:
+        """Return the metric as something to minimise, for tuning."""
+        return (self.better.value or 1) * self.value(counts, costs)
+
+    def pooled(self, folds: Sequence[Record | Voted], costs: Costs) -> float | None:
+        counts = [fold.counts for fold in folds if isinstance(fold, Record) and fold.counts is not None]
+        return self.value(sum(counts, Counts()), costs) if counts and len(counts) == len(folds) else None
+
+    def worth(self, folds: Sequence[Record | Voted], costs: Costs) -> float:
+        first = next((fold.counts for fold in folds if isinstance(fold, Record) and fold.counts is not None), None)
+        if first is None or not self.of(first):
+            return 0.0
+        return max(costs.pos, costs.neg) if self.whole else 100 / (len(folds) * self.of(first))
+
+    def uncertainty(self, folds: Sequence[Record | Voted]) -> Uncertainty:
+        return Uncertainty()
+
+
+@dataclass(frozen=True)
+class VoteMetric(Metric):
+    """A metric of the votes of several classes."""
+
+    formula: Callable[[VoteCounts], float] = lambda votes: math.nan
+    sampled: bool = True  # a count of errors, with the binomial standard error of one
+
+    def pooled(self, folds: Sequence[Record | Voted], costs: Costs) -> float | None:
+        total = _votes(folds)
+        return float(self.formula(total)) if total.n else None
+
+    def worth(self, folds: Sequence[Record | Voted], costs: Costs) -> float:
+        total = _votes(folds)
+        return 1.0 if self.whole else 100 / total.n if total.n else 0.0
+
+    def uncertainty(self, folds: Sequence[Record | Voted]) -> Uncertainty:
+        """Return the binomial standard error of k errors on n test points, √(k (1 − k/n)), in the unit of the metric."""
+        total = _votes(folds)
+        if not (self.sampled and total.n):
+            return Uncertainty()
+        return Uncertainty(math.sqrt(total.wrong * (1 - total.wrong / total.n)) * (1 if self.whole else 100 / total.n))
+
+
+def _votes(folds: Iterable[Record | Voted]) -> VoteCounts:
+    return sum((fold.votes for fold in folds if not isinstance(fold, Record)), VoteCounts())
+
+
+def _wrong(counts: Counts) -> float:
+    return counts.wrong_pos + counts.wrong_neg
+
+
+def _all(counts: Counts) -> float:
+    return counts.n_pos + counts.n_neg
+
+
+def _pos(counts: Counts) -> float:
+    return counts.n_pos
+
+
+def _neg(counts: Counts) -> float:
+    return counts.n_neg
+
+
+_LESS, _MORE = Better.LESS, Better.MORE
+
+COUNTED: Mapping[str, CountMetric] = {
+    metric.name: metric
+    for metric in (
+        CountMetric(
+            "error_pos",
+            "+ve err %",
+            "% errors of the positive class",
+            _LESS,
+            formula=lambda c, _: 100 * c.wrong_pos / c.n_pos,
+            of=_pos,
+        ),
+        CountMetric(
+            "error_neg",
+            "−ve err %",
+            "% errors of the negative class",
+            _LESS,
+            formula=lambda c, _: 100 * c.wrong_neg / c.n_neg,
+            of=_neg,
+        ),
+        CountMetric("error", "err %", "% errors", _LESS, formula=lambda c, _: 100 * _wrong(c) / _all(c)),
+        CountMetric(
+            "accuracy_pos",
+            "+ve acc %",
+            "% accuracy of the positive class",
+            _MORE,
+            formula=lambda c, _: 100 - 100 * c.wrong_pos / c.n_pos,
+            of=_pos,
+        ),
+        CountMetric(
+            "accuracy_neg",
+            "−ve acc %",
+            "% accuracy of the negative class",
+            _MORE,
+            formula=lambda c, _: 100 - 100 * c.wrong_neg / c.n_neg,
+            of=_neg,
+        ),
+        CountMetric("accuracy", "acc %", "% accuracy", _MORE, formula=lambda c, _: 100 - 100 * _wrong(c) / _all(c)),
+        CountMetric(
+            "risk",
+            "risk",
+            "cost-weighted number of errors",
+            _LESS,
+            whole=True,
+            formula=lambda c, costs: costs.pos * c.wrong_pos + costs.neg * c.wrong_neg,
+        ),
+    )
 }
 
-VOTED: dict[str, tuple[str, Callable[[Counts], float]]] = {
-    "errors": ("number of errors", lambda c: c["wrong"]),
-    "error": ("% errors", lambda c: 100 * c["wrong"] / c["n"]),
-    "accuracy": ("% accuracy", lambda c: 100 - 100 * c["wrong"] / c["n"]),
-    "ties": ("number of points on which several classes had most votes", lambda c: c["ties"]),
+VOTED: Mapping[str, VoteMetric] = {
+    metric.name: metric
+    for metric in (
+        VoteMetric("errors", "errors", "number of errors", _LESS, whole=True, formula=lambda v: v.wrong),
+        VoteMetric("error", "err %", "% errors", _LESS, formula=lambda v: 100 * v.wrong / v.n),
+        VoteMetric("accuracy", "acc %", "% accuracy", _MORE, formula=lambda v: 100 - 100 * v.wrong / v.n),
+        VoteMetric(
+            "ties",
+            "ties",
+            "number of points on which several classes had most votes",
+            whole=True,
+            formula=lambda v: v.ties,
+            sampled=False,
+        ),
+    )
 }
-COUNTS = ("n_pos", "n_neg", "wrong_pos", "wrong_neg")
-VOTE_COUNTS = ("n", "wrong", "ties")
 
-# What is not averaged over folds; these depend on the machine.
-OVER_FOLDS: dict[str, Callable[[list[float]], float]] = {"fit_seconds": sum, "train_seconds": sum, "gap": max}
+# What every fit leaves; bounds only where a method has them.
+FITTED: Mapping[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric("fit_seconds", "fit and test s", "seconds of fit and test, all folds", over=sum, machine=True),
+        Metric("train_seconds", "training s", "seconds of the fits, all folds", over=sum, machine=True),
+        Metric("gap", "largest gap", "largest relative duality gap", over=max, machine=True, form=".1e"),
+        Metric("objective", "objective", "value of the method's optimisation problem"),
+        Metric("iterations", "iterations", "steps of the solver"),
+        Metric("n_support", "support vectors", "number of training points in the decision rule"),
+    )
+}
+BOUNDS: Mapping[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric("bound_pos", "+ve bound %", "worst-case accuracy of the positive class on the training moments"),
+        Metric("bound_neg", "−ve bound %", "worst-case accuracy of the negative class on the training moments"),
+        Metric("held_pos", "+ve held %", "% of splits where the bound of the positive class held on the test part"),
+        Metric("held_neg", "−ve held %", "% of splits where the bound of the negative class held on the test part"),
+    )
+}
+LINE: Mapping[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric("slope", "slope", "slope of test accuracy over margin ratio, over all pairs of classes"),
+        Metric("intercept", "intercept", "intercept of the same line"),
+    )
+}
 
 
-def metric(name: str, counts: Counts, costs: Mapping[str, float]) -> float:
-    """Return a metric of pooled counts."""
-    return float(VOTED[name][1](counts) if "wrong" in counts else METRICS[name][1](counts, costs))
+def fact(name: str) -> Metric:
+    """Return the metric of a number that a method or a measure leaves under this name."""
+    return {**FITTED, **BOUNDS, **LINE}.get(name) or Metric(name, name, name)
 
 
-def counted(values: Sequence[Counts]) -> dict[str, int]:
-    """Return the counts of several test parts together: those of the vote, or those of the two classes."""
-    return {name: sum(v[name] for v in values) for name in (VOTE_COUNTS if "wrong" in values[0] else COUNTS)}
-
-
-def sampling_error(name: str, counts: Counts) -> float:
-    """Return the binomial standard error of k errors on n test points, √(k (1 − k/n)), in the unit of a metric."""
-    if name not in ("errors", "error", "accuracy"):
-        return 0.0
-    k, n = counts["wrong"], counts["n"]
-    return math.sqrt(k * (1 - k / n)) * (1 if name == "errors" else 100 / n)
-
-
-def score(name: str, counts: Counts, costs: Mapping[str, float]) -> float:
-    """Return a metric as something to minimise, for tuning."""
-    value = metric(name, counts, costs)
-    return -value if name.startswith("accuracy") else value
+def find(name: str, multiclass: bool, facts: Collection[str]) -> Metric:
+    """Return a metric by name; raise KeyError with a hint where neither counts, votes nor ``facts`` have it."""
+    counted: Mapping[str, Metric] = VOTED if multiclass else COUNTED
+    if name in counted:
+        return counted[name]
+    if name in facts or name in FITTED:
+        return fact(name)
+    if multiclass and name in COUNTED:
+        raise KeyError(f"{name} is for two classes: {nearest(name, VOTED)}")
+    raise KeyError(f"no metric {name!r}: {nearest(name, {*counted, *FITTED, *facts})}")

@@ -7,27 +7,50 @@ libsvm, and the point counts as a tie. Each pair leaves a record of its own; the
 
 from __future__ import annotations
 
-import base64
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mmc.experiments.metrics import OVER_FOLDS, VOTED, counted, sampling_error
+from mmc.experiments.metrics import COUNTED, LINE, Costs, Uncertainty, VoteCounts
 from mmc.experiments.plan import Unit
+from mmc.experiments.records import Record
 from mmc.experiments.regression import Line
-from mmc.experiments.trials import COUNTED, Record
-
-_LEFT_OUT = ("n_pos", "n_neg", "wrong_pos", "wrong_neg", "seconds", "train_seconds", "gap")
+from mmc.methods.solution import Status
 
 
-def unpack(text: str, count: int) -> NDArray[np.bool_]:
-    """Return the votes of a record as they were packed: true where the point goes to the first class of the pair."""
-    return np.unpackbits(np.frombuffer(base64.b64decode(text), np.uint8), count=count).astype(bool)
+@dataclass(frozen=True, eq=False)
+class Vote:
+    """What all pairs of a method say on one split: ``right`` of every test point, and ``facts``, means over the pairs.
+
+    Of the times it has the sums, of the gap the largest. One pair that failed fails the whole: ``trouble`` names it.
+    """
+
+    status: Status
+    votes: VoteCounts = field(default_factory=VoteCounts)
+    right: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    facts: Mapping[str, float] = field(default_factory=dict)
+    cloud: Cloud | None = None
+    trouble: str = ""
+    distance: float | None = None
+
+    def fact(self, name: str) -> float | None:
+        if name in LINE:
+            line = None if self.cloud is None else self.cloud.line
+            return None if line is None else float(getattr(line, name))
+        return self.facts.get(name)
+
+    def uncertainty(self, name: str) -> Uncertainty:
+        """Return the standard error of the slope or intercept of the line through the pairs; of other facts nothing."""
+        line = None if self.cloud is None or name not in LINE else self.cloud.line
+        return Uncertainty() if line is None else Uncertainty(float(getattr(line, f"{name}_se")), line.df)
+
+    def worth(self, name: str) -> float:
+        """Return how much one test point can change a fact."""
+        return self.cloud.worth(name) if self.cloud is not None and name in LINE else 0.0
 
 
 def elect(
@@ -44,8 +67,8 @@ def elect(
     return tally.argmax(axis=0), np.sum(tally == tally.max(axis=0), axis=0) > 1
 
 
-def votes(units: Sequence[Unit], records: Mapping[str, Record]) -> Iterator[tuple[Unit, int, Record | None]]:
-    """Yield one record for all pairs of a method on a split."""
+def votes(units: Sequence[Unit], records: Mapping[str, Record]) -> Iterator[tuple[Unit, int, Vote | None]]:
+    """Yield the vote of all pairs of a method on a split."""
     groups: dict[tuple[str, str, int, int], list[Unit]] = defaultdict(list)
     for unit in units:
         groups[unit.source.label, unit.label, unit.split.repetition, unit.split.fold].append(unit)
@@ -54,74 +77,42 @@ def votes(units: Sequence[Unit], records: Mapping[str, Record]) -> Iterator[tupl
             yield pairs[0], index, together(pairs, records, index)
 
 
-def together(units: Sequence[Unit], records: Mapping[str, Record], index: int) -> Record | None:
-    """Return what all pairs of a method say on one split, at one point of its grid; None if one has no record yet.
-
-    The values are counts (``n``, ``wrong``, ``ties``), ``right`` for every test point, the seconds of all pairs, the
-    largest gap, and the mean over pairs of every other number. One pair that failed fails the whole, and is named.
-    """
+def together(units: Sequence[Unit], records: Mapping[str, Record], index: int) -> Vote | None:
+    """Return what all pairs of a method say on one split, at one point of its grid; None if one has no record yet."""
     found = [(unit, records.get(unit.trials[index].key)) for unit in units]
     done = [(unit, record) for unit, record in found if record is not None]
     if len(done) < len(found):
         return None
-    key = done[0][1].key
-    failed = [(unit, record) for unit, record in done if record.status not in COUNTED]
+    failed = [(unit, record) for unit, record in done if not record.status.counted]
     if failed:
-        unit, record = min(failed, key=lambda pair: pair[1].status == "infeasible")
+        unit, record = min(failed, key=lambda pair: pair[1].status is Status.INFEASIBLE)
         more = f" (so did {len(failed) - 1} more of {len(done)} pairs)" if len(failed) > 1 else ""
-        why = record.values.get("message", record.status)
-        return Record(key, record.status, {"trouble": f"{named(unit)} failed{more}: {why}"})
+        return Vote(record.status, trouble=f"{named(unit)} failed{more}: {record.message or record.status}")
     labels = dict.fromkeys(label for unit in units for label in unit.pair or ())
     order = {label: place for place, label in enumerate(labels)}
     y = units[0].source.load().y[units[0].split.test]
     truth = np.array([order[label] for label in y.tolist()])
-    values = [record.values for _, record in done]
     pairs = [(order[unit.pair[0]], order[unit.pair[1]]) for unit in units if unit.pair]
-    winner, tied = elect(pairs, (unpack(v["votes"], len(y)) for v in values), len(order))
+    ballots = [record.ballot.votes() for _, record in done if record.ballot is not None]
+    winner, tied = elect(pairs, ballots, len(order))
     right = winner == truth
-    merged: dict[str, Any] = {
-        "n": len(y),
-        "wrong": int(np.sum(~right)),
-        "ties": int(np.sum(tied)),
-        "right": right,
-        "fit_seconds": sum(v["seconds"] for v in values),
-        "train_seconds": sum(v["train_seconds"] for v in values),
-        "gap": max(v["gap"] for v in values),
-    }
-    for name, value in values[0].items():
-        if name not in _LEFT_OUT and isinstance(value, (int, float)) and all(name in v for v in values):
-            merged[name] = float(np.mean([v[name] for v in values]))
-    cloud = Cloud.of(done)
-    if cloud is not None and cloud.line is not None:
-        merged |= {"slope": cloud.line.slope, "intercept": cloud.line.intercept, "cloud": cloud}
-    capped = any(record.status == "iteration-cap" for _, record in done)
-    return Record(key, "iteration-cap" if capped else "solved", merged)
-
-
-def uncertainty(name: str, voted: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what is known of the uncertainty of a single run, in which every point was tested once."""
-    if not voted:
-        return {}
-    right = np.concatenate([v["right"] for v in voted])
-    if name in VOTED:
-        return {"right": right, "sampling": sampling_error(name, counted(voted))}
-    if name in ("slope", "intercept") and len(voted) == 1:
-        line = voted[0]["cloud"].line
-        return {"right": right, "sampling": getattr(line, f"{name}_se"), "df": line.df}
-    return {"right": right}
-
-
-def worth(name: str, voted: Sequence[Mapping[str, Any]]) -> float:
-    """Return how much one test point can change the number of a repetition: what another machine may flip.
-
-    Times and gaps are the machine's own, and no two runs need agree on them.
-    """
-    if name in OVER_FOLDS:
-        return math.inf
-    if name in ("slope", "intercept"):
-        return max((v["cloud"].worth(name) for v in voted if "cloud" in v), default=0.0)
-    points = sum(v["n"] for v in voted)
-    return {"errors": 1.0, "ties": 1.0, "error": 100 / points, "accuracy": 100 / points}.get(name, 0.0)
+    first, *_ = everyone = [record for _, record in done]
+    names = [*first.facts, "objective", "iterations"]
+    facts = {}
+    for name in names:
+        values = [value for record in everyone if (value := record.fact(name)) is not None]
+        if len(values) == len(everyone):
+            facts[name] = float(np.mean(values))
+    facts["fit_seconds"] = sum(record.seconds for record in everyone)
+    facts["train_seconds"] = sum(record.train_seconds for record in everyone)
+    facts["gap"] = max(record.proof.gap for record in everyone if record.proof is not None)
+    return Vote(
+        Status.CAPPED if any(record.status is Status.CAPPED for record in everyone) else Status.SOLVED,
+        VoteCounts(len(y), int(np.sum(~right)), int(np.sum(tied))),
+        right,
+        facts,
+        Cloud.of(done),
+    )
 
 
 def named(unit: Unit) -> str:
@@ -145,14 +136,14 @@ class Cloud:
     @classmethod
     def of(cls, done: Sequence[tuple[Unit, Record]]) -> Cloud | None:
         """Return the cloud of a method's pairs; None if it has no margin ratio."""
-        if any("margin_ratio" not in record.values for _, record in done):
+        if any("margin_ratio" not in record.facts for _, record in done):
             return None
         rows = []
         for unit, record in done:
-            v = record.values
-            n = v["n_pos"] + v["n_neg"]
-            if n and math.isfinite(v["margin_ratio"]):
-                rows.append((named(unit), v["margin_ratio"], 100 - 100 * (v["wrong_pos"] + v["wrong_neg"]) / n, n))
+            margin, counts = record.facts["margin_ratio"], record.counts
+            n = 0.0 if counts is None else counts.n_pos + counts.n_neg
+            if counts is not None and n and math.isfinite(margin):
+                rows.append((named(unit), margin, COUNTED["accuracy"].value(counts, Costs()), n))
         names, ratio, accuracy, points = zip(*rows, strict=True) if rows else ((), (), (), ())
         return cls(names, np.array(ratio), np.array(accuracy), np.array(points, dtype=float), len(done) - len(rows))
 

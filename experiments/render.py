@@ -27,7 +27,7 @@ def measured(cell: Cell, spread: str = "std") -> str:
         if cell.infeasible:
             return f"{INFEASIBLE} {cell.infeasible}/{cell.trials}"
         return "not converged" if cell.failed and cell.trials else "–"
-    text = f"{cell.mean:.1e}" if cell.metric == "gap" else f"{cell.mean:.{cell.decimals}f}"
+    text = f"{cell.mean:{cell.form or f'.{cell.decimals}f'}}"
     if around := spread_of(cell, spread):
         text += f" {around}"
     if cell.infeasible:

@@ -21,10 +21,12 @@ from mmc.experiments.config import Config
 from mmc.experiments.engine import Engine
 from mmc.experiments.errors import ConfigError, StoreError
 from mmc.experiments.plan import Unit, need_no_download, plan
+from mmc.experiments.records import Record
 from mmc.experiments.sources import version
 from mmc.experiments.store import Store
 from mmc.experiments.tables import Table, gather
-from mmc.experiments.trials import Record, settled
+from mmc.experiments.trials import settled
+from mmc.methods.solution import Status
 
 STORE = "store.sqlite"
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "clarabel", "ecos", "highspy", "joblib", "max-margin-classifiers")
@@ -202,10 +204,12 @@ def _provenance(
         "experiment": json.loads(config.experiment.model_dump_json(exclude_none=True)),
         "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "seconds": round(seconds, 2),
-        "fit_seconds": round(sum(r.values.get("seconds", 0.0) for r in records.values()), 2),
+        "fit_seconds": round(sum(r.seconds for r in records.values()), 2),
         "units_fitted": fitted,
         "trials": statuses,
-        "largest_gap": max((r.values["gap"] for r in records.values() if r.status == "solved"), default=None),
+        "largest_gap": max(
+            (r.proof.gap for r in records.values() if r.proof and r.status is Status.SOLVED), default=None
+        ),
         "data": {u.source.label: u.source.load().content_hash for u in units if u.split.repetition == 0},
         "versions": {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
         "machine": {"system": platform.system(), "processor": platform.machine(), "cores": os.cpu_count()},

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from mmc.experiments.errors import StoreError
-from mmc.experiments.trials import Record
+from mmc.experiments.records import Record, dump, parse
 
-FORMAT = 1
+FORMAT = 2
 _APPLICATION = 0x6D6D6331  # "mmc1"
 _SCHEMA = """
 CREATE TABLE records (key TEXT PRIMARY KEY, status TEXT NOT NULL, record TEXT NOT NULL) WITHOUT ROWID;
@@ -78,8 +78,8 @@ class Store:
                 part = keys[start : start + 500]
                 marks = ",".join("?" * len(part))
                 rows = self._db.execute(f"SELECT key, status, record FROM records WHERE key IN ({marks})", part)
-                found.update({key: Record(key, status, json.loads(record)) for key, status, record in rows})
-        except (sqlite3.DatabaseError, json.JSONDecodeError) as error:
+                found.update({key: parse(key, record) for key, _, record in rows})
+        except (sqlite3.DatabaseError, ValueError) as error:
             raise self._trouble(error) from None
         return found
 
@@ -88,7 +88,7 @@ class Store:
 
         They wait in memory, not in an open transaction, so that another run can use the same store meanwhile.
         """
-        self._waiting += [(r.key, r.status, json.dumps(r.values)) for r in records]
+        self._waiting += [(r.key, str(r.status), dump(r)) for r in records]
         if time.monotonic() - self._last > 0.25:
             self.commit()
 

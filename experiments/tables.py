@@ -16,11 +16,12 @@ import numpy as np
 
 from mmc.experiments.config import Config, DataSpec, Deviation, Experiment, Reported
 from mmc.experiments.errors import ConfigError
-from mmc.experiments.metrics import METRICS, OVER_FOLDS, VOTED, counted, metric
-from mmc.experiments.multiclass import uncertainty, votes, worth
+from mmc.experiments.metrics import COUNTED, VOTED, Costs, Metric, fact
+from mmc.experiments.multiclass import Vote, votes
 from mmc.experiments.paired import Discordance, Pair, discordances, intervals, overlap
 from mmc.experiments.plan import Unit
-from mmc.experiments.trials import COUNTED, Record
+from mmc.experiments.records import Record
+from mmc.methods.solution import Status
 
 INFEASIBLE = "×"
 CONFIDENCE = 0.99
@@ -58,6 +59,8 @@ class Cell:
     right: Any = field(default=None, compare=False, repr=False)
     trouble: str = ""
     digits: int = 2
+    whole: bool = False
+    form: str = ""
 
     @cached_property
     def mean(self) -> float | None:
@@ -84,7 +87,7 @@ class Cell:
         """How many digits to show: those of the paper, or what the config asks for."""
         if self.reported not in (None, INFEASIBLE):
             return len(str(self.reported).partition(".")[2])
-        return 0 if self.metric in ("errors", "ties") and len(self.by_repetition) == 1 else self.digits
+        return 0 if self.whole and len(self.by_repetition) == 1 else self.digits
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,7 @@ class Table:
     def label(self, word: Any) -> str:
         """Return how a key, a value or a metric is written."""
         text = f"{word:g}" if isinstance(word, float) else str(word)
-        return self.labels.get(text, _LABELS.get(text, text))
+        return self.labels.get(text) or _LABELS.get(text) or _METRIC_LABELS.get(text) or fact(text).label
 
     def headings(self, column: Sequence[Any]) -> list[str]:
         """Return what stands above a column, the metric last: a number alone would not say what it is of."""
@@ -127,30 +130,18 @@ class Table:
         return [*keys, self.label(column[-1])]
 
 
-_LABELS = {
-    "eta_pos": "η₁",
-    "eta_neg": "η₂",
-    "error_pos": "+ve err %",
-    "error_neg": "−ve err %",
-    "error": "err %",
-    "accuracy": "acc %",
-    "accuracy_pos": "+ve acc %",
-    "accuracy_neg": "−ve acc %",
-    "bound_pos": "+ve bound %",
-    "bound_neg": "−ve bound %",
-    "held_pos": "+ve held %",
-    "held_neg": "−ve held %",
-    "fit_seconds": "fit and test s",
-    "train_seconds": "training s",
-    "gap": "largest gap",
-}
+_LABELS = {"eta_pos": "η₁", "eta_neg": "η₂"}
+_METRIC_LABELS = {name: metric.label for name, metric in {**COUNTED, **VOTED}.items()}
+Tested = Record | Vote
+Repetitions = Mapping[int, list[Tested | None]]
 
 
 def gather(config: Config, units: Sequence[Unit], records: Mapping[str, Record]) -> Table:
     """Make the table of a config from its records; trials without a record are not run yet."""
     experiment = config.experiment
-    costs = experiment.costs.model_dump()
-    groups: dict[tuple[str, str, int], dict[int, list[Record | None]]] = defaultdict(lambda: defaultdict(list))
+    costs = Costs(experiment.costs.pos, experiment.costs.neg)
+    metrics = [metric_of(name, experiment) for name in experiment.table.metrics]
+    groups: dict[tuple[str, str, int], dict[int, list[Tested | None]]] = defaultdict(lambda: defaultdict(list))
     for unit, index, record in votes(units, records) if experiment.multiclass else _each(units, records):
         groups[unit.source.label, unit.label, index][unit.split.repetition].append(record)
     cells: list[Cell] = []
@@ -161,13 +152,13 @@ def gather(config: Config, units: Sequence[Unit], records: Mapping[str, Record])
             options = [groups[dataset, label, index] for index in range(len(grid))]
             if spec.best is None:
                 for point, repetitions in zip(grid, options, strict=True):
-                    for name in experiment.table.metrics:
-                        cell = _cell({**base, **point}, name, repetitions, costs)
+                    for metric in metrics:
+                        cell = _cell({**base, **point}, metric, repetitions, costs)
                         cells.append(replace(cell, tuned_first=experiment.tuned_first(label, dataset)))
             else:
-                chosen = _best(spec.best, options, costs)
-                for name in experiment.table.metrics:
-                    cell = _cell(base, name, options[chosen], costs)
+                chosen = _best(metric_of(spec.best, experiment), options, costs)
+                for metric in metrics:
+                    cell = _cell(base, metric, options[chosen], costs)
                     cells.append(replace(cell, chosen=grid[chosen]))
     cells = [replace(cell, digits=experiment.table.decimals) for cell in cells]
     if experiment.reported:
@@ -189,6 +180,11 @@ def gather(config: Config, units: Sequence[Unit], records: Mapping[str, Record])
         tuple(discordances(comparable, paired) if paired else ()),
         tuple(_remarks(experiment)),
     )
+
+
+def metric_of(name: str, experiment: Experiment) -> Metric:
+    """Return a metric that a config names."""
+    return (VOTED if experiment.multiclass else COUNTED).get(name) or fact(name)
 
 
 def _each(units: Sequence[Unit], records: Mapping[str, Record]) -> Iterator[tuple[Unit, int, Record | None]]:
@@ -217,62 +213,51 @@ def used(spec: DataSpec) -> str:
     return ", ".join(parts)
 
 
-def pooled(name: str, folds: Iterable[Record | None], costs: Mapping[str, Any]) -> float | None:
-    """Return a metric of one repetition: of the counts over all folds, or the mean of a recorded value."""
+def pooled(metric: Metric, folds: Iterable[Tested | None], costs: Costs) -> float | None:
+    """Return a metric of one repetition; None unless every fold has a classifier."""
     folds = list(folds)
-    values = [fold.values for fold in folds if fold is not None and fold.status in COUNTED]
-    if len(values) != len(folds):
-        return None
-    if name in (VOTED if "wrong" in values[0] else METRICS):
-        return metric(name, counted(values), costs)
-    if any(name not in v for v in values):
-        return None
-    over = OVER_FOLDS.get(name, np.mean) if "wrong" in values[0] else np.mean
-    return float(over([v[name] for v in values]))
+    done = [fold for fold in folds if fold is not None and fold.status.counted]
+    return metric.pooled(done, costs) if len(done) == len(folds) else None
 
 
-def _cell(
-    keys: Mapping[str, Any], name: str, repetitions: Mapping[int, list[Record | None]], costs: Mapping[str, Any]
-) -> Cell:
+def _cell(keys: Mapping[str, Any], metric: Metric, repetitions: Repetitions, costs: Costs) -> Cell:
     records = [record for folds in repetitions.values() for record in folds]
-    statuses = [record.status if record else NOT_RUN for record in records]
-    complete = [value for folds in repetitions.values() if (value := pooled(name, folds, costs)) is not None]
-    first = next((r.values for r in records if r and "n_pos" in r.values), None)
-    distances = [r.values["distance"] for r in records if r and r.status == "infeasible" and "distance" in r.values]
-    resolution = 0.0
-    if first and name in METRICS:
-        folds = len(next(iter(repetitions.values())))
-        n = folds * {"pos": first["n_pos"], "neg": first["n_neg"]}.get(name[-3:], first["n_pos"] + first["n_neg"])
-        resolution = (100 / n if name != "risk" else max(costs.values())) / max(len(complete), 1)
-    voted = [r.values for r in records if r and "wrong" in r.values]
-    once = uncertainty(name, voted) if len(complete) == len(repetitions) == 1 else {}
-    if voted:
-        resolution = worth(name, voted[: len(voted) // len(repetitions) or 1]) / max(len(complete), 1)
+    statuses = [record.status if record else None for record in records]
+    complete = [value for folds in repetitions.values() if (value := pooled(metric, folds, costs)) is not None]
+    done = [record for record in records if record is not None and record.status.counted]
+    distances = [r.distance for r in records if isinstance(r, Record) and r.distance is not None]
+    once = len(complete) == len(repetitions) == 1
+    votes = [record.right for record in done if isinstance(record, Vote)]
+    uncertainty = metric.uncertainty(done) if once else None
+    folds = done[: len(records) // max(len(repetitions), 1) or 1]
     return Cell(
         keys,
-        name,
+        metric.name,
         tuple(complete),
         trials=len(records),
-        infeasible=statuses.count("infeasible"),
-        failed=sum(s not in (*COUNTED, "infeasible", NOT_RUN) for s in statuses),
-        missing=statuses.count(NOT_RUN),
-        capped=statuses.count("iteration-cap"),
-        resolution=resolution,
+        infeasible=statuses.count(Status.INFEASIBLE),
+        failed=sum(s is not None and not s.counted and s is not Status.INFEASIBLE for s in statuses),
+        missing=statuses.count(None),
+        capped=statuses.count(Status.CAPPED),
+        resolution=metric.worth(folds, costs) / max(len(complete), 1),
         distance=float(np.mean(distances)) if distances else None,
-        trouble=next((r.values["trouble"] for r in records if r and "trouble" in r.values), ""),
-        **once,
+        trouble=next((r.trouble for r in records if isinstance(r, Vote) and r.trouble), ""),
+        sampling=uncertainty.se if uncertainty else 0.0,
+        df=uncertainty.df if uncertainty else math.inf,
+        right=np.concatenate(votes) if once and votes else None,
+        whole=metric.whole,
+        form=metric.form,
     )
 
 
-def _best(name: str, options: Sequence[Mapping[int, list[Record | None]]], costs: Mapping[str, Any]) -> int:
+def _best(metric: Metric, options: Sequence[Repetitions], costs: Costs) -> int:
     """Return the grid point with the best cross-validated number: the optimistic reading, as the papers did it."""
-    sign = -1 if name.startswith("accuracy") else 1
     scores = []
     for repetitions in options:
-        values = [pooled(name, folds, costs) for folds in repetitions.values()]
-        scores.append(
-            math.inf if not values or None in values else sign * float(np.mean(np.array(values, dtype=float)))
-        )
+        values = [pooled(metric, folds, costs) for folds in repetitions.values()]
+        known = [value for value in values if value is not None]
+        complete = bool(values) and len(known) == len(values)
+        scores.append((metric.better.value or 1) * float(np.mean(known)) if complete else math.inf)
     return int(np.argmin(scores))
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,22 +17,14 @@ from mmc.experiments.areas import wrong_area
 from mmc.experiments.errors import TrialError
 from mmc.experiments.knowledge import given, rescaled
 from mmc.experiments.measures import MEASURES
-from mmc.experiments.metrics import COUNTS, score
+from mmc.experiments.metrics import COUNTED, Costs
 from mmc.experiments.plan import Trial, Unit
+from mmc.experiments.records import Ballot, Counts, Proof, Record
 from mmc.experiments.splits import kfold
 from mmc.methods import CATALOGUE
+from mmc.methods.solution import Status
 
-Values = dict[str, Any]
 _BLOCK = 4096  # rows of a large set that are centred at a time
-
-
-@dataclass(frozen=True)
-class Record:
-    """What a trial leaves behind: status, per-class counts, certificate, times, and the method's own scalars."""
-
-    key: str
-    status: str
-    values: Values = field(default_factory=dict)
 
 
 def run_unit(unit: Unit) -> list[Record]:
@@ -58,12 +49,10 @@ def run_unit(unit: Unit) -> list[Record]:
                 None if data.n_points else partial(wrong_area, X=X_test, y=y_test, shapes=shapes, seed=unit.area_seed)
             )
             records = [
-                Record(trial.key, *_measured(unit, step, X_train, y_train, *outcome(step, y_test, area)))
+                _measured(unit, step, X_train, y_train, outcome(trial.key, step, y_test, area))
                 for trial, step in zip(unit.trials, steps, strict=True)
             ]
-            if unit.follows:
-                records[0].values["chosen"] = grid[0]
-            return records
+            return [replace(records[0], chosen=grid[0])] if unit.follows else records
         return [_tuned(unit, estimator, X_train, y_train, X_test, y_test, shapes)]
     except ValueError as error:
         where = f"{unit.label} on {unit.source.label}, " + (f"{' against '.join(unit.pair)}, " if unit.pair else "")
@@ -79,28 +68,34 @@ def _tuned(unit: Unit, estimator: Any, X: Any, y: Any, X_test: Any, y_test: Any,
     start = time.perf_counter()
     assert unit.tune is not None
     grid = unit.tune["points"]
-    totals = [Values() for _ in grid]
+    totals, failed = [Counts() for _ in grid], [False for _ in grid]
     points = len(y) - len(unit.source.load().shapes)
     for repetition in range(unit.tune["repetitions"]):
         rng = np.random.default_rng([unit.tune_seed, repetition])
         for test in kfold(y[:points] > 0, unit.tune["folds"], rng):
             train = np.setdiff1d(np.arange(len(y)), test, assume_unique=True)
             sets = given(type(estimator), shapes and [shapes[i] for i in train])
-            for total, step in zip(totals, estimator.fit_path(X[train], y[train], grid, X[test], **sets), strict=True):
-                status, values = outcome(step, y[test])
-                total["failed"] = total.get("failed", 0) + (status not in COUNTED)
-                for name in COUNTS:
-                    total[name] = total.get(name, 0) + values.get(name, 0)
-    scores = [math.inf if t["failed"] else score(unit.tune["metric"], t, unit.costs or {}) for t in totals]
-    kept = {"inner_scores": [None if math.isinf(s) else s for s in scores]}
+            for i, step in enumerate(estimator.fit_path(X[train], y[train], grid, X[test], **sets)):
+                record = outcome("", step, y[test])
+                if record.counts is None:
+                    failed[i] = True
+                else:
+                    totals[i] += record.counts
+    metric, costs = COUNTED[unit.tune["metric"]], Costs(**(unit.costs or {}))
+    scores = [math.inf if bad else metric.score(total, costs) for bad, total in zip(failed, totals, strict=True)]
     # The first of equals: grids are written from the most to the least cautious value.
     best = int(np.argmin(scores))
     if math.isinf(scores[best]):
-        return Record(unit.trials[0].key, "infeasible", {"message": NO_POINT, **kept})
+        return Record(unit.trials[0].key, Status.INFEASIBLE, message=NO_POINT, inner_scores=tuple(scores))
     (step,) = estimator.fit_path(X, y, [grid[best]], X_test, **given(type(estimator), shapes))
-    status, values = _measured(unit, step, X, y, *outcome(step, y_test))
-    values |= {"chosen": grid[best], "inner_score": scores[best], "seconds": time.perf_counter() - start, **kept}
-    return Record(unit.trials[0].key, status, values)
+    record = _measured(unit, step, X, y, outcome(unit.trials[0].key, step, y_test))
+    return replace(
+        record,
+        seconds=time.perf_counter() - start,
+        chosen=grid[best],
+        inner_scores=tuple(scores),
+        facts={**record.facts, "inner_score": scores[best]},
+    )
 
 
 NO_POINT = "no grid point could be fitted on every inner fold"
@@ -109,67 +104,79 @@ NO_POINT = "no grid point could be fitted on every inner fold"
 def settled(unit: Unit, records: Mapping[str, Record]) -> Unit | Record:
     """Return a unit that follows others with its grid point, or its record if they found none that can be fitted."""
     assert unit.tune is not None
-    scores = np.array([records[key].values["inner_scores"] for key in unit.follows], dtype=float)
-    total = np.where(np.isnan(scores), math.inf, scores).sum(axis=0)
+    total = np.array([records[key].inner_scores for key in unit.follows], dtype=float).sum(axis=0)
     best = int(np.argmin(total))
     key = unit.trials[0].key
     if math.isinf(total[best]):
-        return Record(key, "infeasible", {"message": NO_POINT})
+        return Record(key, Status.INFEASIBLE, message=NO_POINT)
     return replace(unit, tune=None, trials=(Trial(key, unit.tune["points"][best]),))
 
 
-def _measured(unit: Unit, step: Any, X: Any, y: Any, status: str, values: Values) -> tuple[str, Values]:
+def _measured(unit: Unit, step: Any, X: Any, y: Any, record: Record) -> Record:
     """Add what the config's measures say of a fitted model, and the votes of a pair on all test points."""
-    if step.estimator is not None:
-        if unit.pair is not None:
-            values["votes"] = pack(step.decision > 0)
-        for name, options in (unit.measures or {}).items():
-            values |= MEASURES[name](step.estimator, X, y, **options)
-    return status, values
+    if step.estimator is None:
+        return record
+    facts, curves = dict(record.facts), dict(record.curves)
+    for name, options in (unit.measures or {}).items():
+        for key, value in MEASURES[name](step.estimator, X, y, **options).items():
+            if isinstance(value, list):
+                curves[key] = value
+            else:
+                facts[key] = float(value)
+    ballot = None if unit.pair is None else Ballot.of(step.decision > 0)
+    return replace(record, facts=facts, curves=curves, ballot=ballot)
 
 
-COUNTED = ("solved", "iteration-cap")
+Area = Callable[[Any], tuple[Counts, dict[str, float]]]
 
 
-def outcome(step: Any, y_test: NDArray[Any], area: Callable[[Any], Values] | None = None) -> tuple[str, Values]:
-    """Return status and values of one step of a path.
+def outcome(key: str, step: Any, y_test: NDArray[Any], area: Area | None = None) -> Record:
+    """Return the record of one step of a path.
 
     y_test is 1, -1, or 0 for a point of neither class; ``area`` counts the errors of a model without test points.
     """
     if step.error is not None:
-        values: Values = {"seconds": step.seconds, "message": str(step.error)}
-        for name in ("distance", "residual"):
-            if math.isfinite(getattr(step.error, name, math.nan)):
-                values[name] = float(getattr(step.error, name))
-        return step.error.status, values
+        distance = getattr(step.error, "distance", math.nan)
+        return Record(
+            key,
+            step.error.status,
+            step.seconds,
+            message=str(step.error),
+            distance=float(distance) if math.isfinite(distance) else None,
+        )
     model = step.estimator
-    values = {
-        "seconds": step.seconds,
-        "train_seconds": model.solution_.seconds,
-        **(_counts(step.decision > 0, y_test) if area is None else area(model)),
-        "objective": model.solution_.objective,
-        "gap": model.solution_.gap,
-        "iterations": model.solution_.iterations,
-    }
+    facts: dict[str, float] = {}
+    if area is None:
+        counts = _counts(step.decision > 0, y_test)
+    else:
+        counts, facts = area(model)
     if hasattr(model, "support_"):
-        values["n_support"] = len(model.support_)
+        facts["n_support"] = len(model.support_)
     if hasattr(model, "worst_case_error_"):
-        values["bound_neg"], values["bound_pos"] = (float(100 * (1 - e)) for e in model.worst_case_error_)
+        facts["bound_neg"], facts["bound_pos"] = (float(100 * (1 - e)) for e in model.worst_case_error_)
         for side in ("pos", "neg"):
-            reached = 100 * (1 - values[f"wrong_{side}"] / max(values[f"n_{side}"], 1))
-            values[f"held_{side}"] = 100.0 * (reached >= values[f"bound_{side}"] - 1e-9)
-    values |= dict(_scalars(model))
-    return model.solution_.status, values
+            reached = 100 - COUNTED[f"error_{side}"].value(counts, Costs())
+            facts[f"held_{side}"] = 100.0 * (reached >= facts[f"bound_{side}"] - 1e-9)
+    solution = model.solution_
+    return Record(
+        key,
+        Status(solution.status),
+        step.seconds,
+        solution.seconds,
+        counts,
+        Proof(solution.objective, solution.gap, solution.iterations),
+        facts={**facts, **dict(_scalars(model))},
+    )
 
 
-def _counts(said: NDArray[Any], y_test: NDArray[Any]) -> Values:
+def _counts(said: NDArray[Any], y_test: NDArray[Any]) -> Counts:
     positive, negative = y_test > 0, y_test < 0
-    return {
-        "n_pos": int(np.sum(positive)),
-        "n_neg": int(np.sum(negative)),
-        "wrong_pos": int(np.sum(~said[positive])),
-        "wrong_neg": int(np.sum(said[negative])),
-    }
+    return Counts(
+        int(np.sum(positive)),
+        int(np.sum(negative)),
+        int(np.sum(~said[positive])),
+        int(np.sum(said[negative])),
+    )
 
 
 def _scalars(model: Any) -> Iterator[tuple[str, float]]:
@@ -177,11 +184,6 @@ def _scalars(model: Any) -> Iterator[tuple[str, float]]:
     for name, value in vars(model).items():
         if name.endswith("_") and name != "n_features_in_" and isinstance(value, (int, float, np.number)):
             yield name.removesuffix("_"), float(value)
-
-
-def pack(said: NDArray[np.bool_]) -> str:
-    """Return one bit per test point as text, for a record."""
-    return base64.b64encode(np.packbits(said).tobytes()).decode("ascii")
 
 
 def prepared(unit: Unit) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -16,8 +16,9 @@ from mmc.experiments.errors import StoreError
 from mmc.experiments.figures.svg import compact
 from mmc.experiments.knowledge import given
 from mmc.experiments.plan import Unit
+from mmc.experiments.records import Record
 from mmc.experiments.tables import Table
-from mmc.experiments.trials import Record, scaled, shapes_of
+from mmc.experiments.trials import scaled, shapes_of
 from mmc.methods import CATALOGUE
 
 _FONTS = ["DejaVu Sans", "Verdana"]  # an SVG names its font: where the first is not installed, one as wide
@@ -45,7 +46,7 @@ def training_part(unit: Unit) -> tuple[Any, Any]:
 def refitted(drawing: Drawing, unit: Unit) -> Any:
     """Fit a unit's first point anew as its record says: with the parameters that were chosen, where they were tuned."""
     record = drawing.records.get(unit.trials[0].key)
-    chosen = record.values.get("chosen", {}) if record else {}
+    chosen = (record.chosen if record else None) or {}
     method = CATALOGUE[unit.method].load()
     model = method(**{**unit.params, **unit.trials[0].point, **chosen})
     return model.fit(*training_part(unit), **given(method, shapes_of(unit.source.load(), unit)))

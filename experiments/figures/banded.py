@@ -165,13 +165,15 @@ def _sensitivity(drawing: Drawing, rho: Sequence[float]) -> Any:
         draws = 0
         for colour, label in zip(_LINES, _labels(drawing), strict=False):
             units = [u for u in drawing.units if (u.source.label, u.label) == (dataset, label)]
-            records = [r.values for u in units if (r := drawing.records.get(u.trials[0].key)) and "curve" in r.values]
+            records = [r for u in units if (r := drawing.records.get(u.trials[0].key)) and "curve" in r.curves]
             if not records:
                 continue
             draws = len(records)
-            _curve(axes, [v["curve"] for v in records], colour, "-", label)
-            if "n_theta" not in records[0]:
-                _curve(axes, [v["curve_clipped"] for v in records], colour, "--", f"{label} clipped to ±{rho[1]:g}")
+            _curve(axes, [r.curves["curve"] for r in records], colour, "-", label)
+            if "n_theta" not in records[0].facts:
+                _curve(
+                    axes, [r.curves["curve_clipped"] for r in records], colour, "--", f"{label} clipped to ±{rho[1]:g}"
+                )
         axes.set(title=f"{drawing.table.label(dataset)}, {draws} draws")
         axes.grid(alpha=0.3)
     for axes in panels[-1]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.figures import Drawing, refitted, training_part
-from mmc.experiments.metrics import metric
+from mmc.experiments.metrics import COUNTED, Costs
 from mmc.experiments.plan import Unit
 from mmc.experiments.trials import shapes_of
 from mmc.methods import FitError
@@ -187,5 +187,5 @@ def _draw_fit(axes: Any, sets: _Sets, model: Any, plane: tuple[Any, Any, Any]) -
 
 
 def _error(drawing: Drawing, unit: Unit) -> str:
-    values = drawing.records[unit.trials[0].key].values
-    return f"{metric('error', values, {}):.2f} % wrong" if "n_pos" in values else "no answer"
+    counts = drawing.records[unit.trials[0].key].counts
+    return "no answer" if counts is None else f"{COUNTED['error'].value(counts, Costs()):.2f} % wrong"

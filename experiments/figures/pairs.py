@@ -20,10 +20,10 @@ def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
     options = drawing.options
     chosen = [unit for unit in drawing.units if unit.label == options["method"]]
     for unit, index, record in votes(chosen, drawing.records):
-        cloud = record.values.get("cloud") if record is not None else None
-        if cloud is None or index or unit.split.repetition or unit.split.fold:
+        cloud = record.cloud if record is not None else None
+        line = cloud.line if cloud is not None else None
+        if cloud is None or line is None or index or unit.split.repetition or unit.split.fold:
             continue
-        line = cloud.line
         quantile = line.quantile(_CONFIDENCE)
         figure, axes = plt.subplots(figsize=(6.4, 5.2), layout="constrained")
         room = 0.04 * np.ptp(cloud.ratio)

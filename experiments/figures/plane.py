@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from mmc.experiments.figures import Drawing
-from mmc.experiments.tables import pooled
+from mmc.experiments.metrics import Costs
+from mmc.experiments.tables import metric_of, pooled
 from mmc.experiments.trials import scaled
 
 
@@ -54,12 +55,13 @@ def _surface(drawing: Drawing, units: Any, grid: Any, name: str) -> tuple[Any, A
     xs = np.array(sorted({p["eta_pos"] for p in grid}))
     ys = np.array(sorted({p["eta_neg"] for p in grid}))
     values = np.full((len(ys), len(xs)), np.nan)
-    costs = drawing.config.experiment.costs.model_dump()
+    experiment = drawing.config.experiment
+    costs, metric = Costs(experiment.costs.pos, experiment.costs.neg), metric_of(name, experiment)
     for index, point in enumerate(grid):
         repetitions: dict[int, list[Any]] = defaultdict(list)
         for unit in units:
             repetitions[unit.split.repetition].append(drawing.records.get(unit.trials[index].key))
-        found = [pooled(name, folds, costs) for folds in repetitions.values()]
+        found = [pooled(metric, folds, costs) for folds in repetitions.values()]
         if found and None not in found:
             at = np.searchsorted(ys, point["eta_neg"]), np.searchsorted(xs, point["eta_pos"])
             values[at] = np.mean(np.array(found, dtype=float))

@@ -14,6 +14,7 @@ from mmc.experiments.figures import Drawing, draw_all
 from mmc.experiments.figures.banded import _fits
 from mmc.experiments.run import Outcome, run
 from mmc.experiments.store import Store
+from tests.experiments.flat import made
 
 C = {
     "max_abs": 4.0,
@@ -44,7 +45,7 @@ def claims(*draws, rho2=1.5):
                 )
             )
             if values is not None:
-                records[key] = SimpleNamespace(values=values)
+                records[key] = made(values)
     experiment = SimpleNamespace(datasets={"toy": None}, measures={"band": {"rho": [1, rho2]}})
     return list(bsvm(SimpleNamespace(config=SimpleNamespace(experiment=experiment), units=units, records=records)))
 
@@ -199,7 +200,7 @@ def knowledge_claims(*draws, hard=True, without=()):
                 continue
             units.append(SimpleNamespace(source=toy, split=place, label=label, trials=[SimpleNamespace(key=key)]))
             counts = {"n_pos": 50, "n_neg": 50, "wrong_pos": error / 2, "wrong_neg": error / 2}
-            records[key] = SimpleNamespace(values={**counts, "exact_gap": gap if label == "SMEM" else 1e-7})
+            records[key] = made({**counts, "exact_gap": gap if label == "SMEM" else 1e-7})
     config = SimpleNamespace(experiment=SimpleNamespace(datasets={"toy": None}))
     return list(smem(SimpleNamespace(config=config, units=units, records=records)))
 
@@ -233,7 +234,7 @@ def framework_claims(*draws):
             place = SimpleNamespace(repetition=repetition, fold=0)
             toy = SimpleNamespace(label="toy")
             units.append(SimpleNamespace(source=toy, split=place, label=label, trials=[SimpleNamespace(key=key)]))
-            records[key] = SimpleNamespace(values={"separates": 100.0 * (M in values), **values})
+            records[key] = made({"separates": 100.0 * (M in values), **values})
     specs = {label: SimpleNamespace(method=method) for label, method in methods.items()}
     experiment = SimpleNamespace(datasets={"toy": None}, methods_on=lambda dataset: specs)
     config = SimpleNamespace(experiment=experiment)

@@ -14,6 +14,7 @@ from mmc.experiments.run import run
 from mmc.experiments.store import Store
 from mmc.experiments.trials import scaled, shapes_of
 from mmc.methods import SMEM, SVM
+from tests.experiments.flat import flat
 
 TOY = """\
 title: toy
@@ -66,7 +67,7 @@ def both(tmp_path):
 def values(path, **options):
     with Store(None) as store:
         outcome = run(load(path), store, engine(1), **options)
-    return {u.label: outcome.records[u.trials[0].key].values for u in outcome.units}
+    return {u.label: flat(outcome.records[u.trials[0].key]) for u in outcome.units}
 
 
 def keys(path):

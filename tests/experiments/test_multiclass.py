@@ -24,13 +24,14 @@ from mmc.experiments.check import compare
 from mmc.experiments.config import load
 from mmc.experiments.engine import engine
 from mmc.experiments.errors import ConfigError
-from mmc.experiments.multiclass import elect, unpack
+from mmc.experiments.multiclass import elect
 from mmc.experiments.paired import Discordance
 from mmc.experiments.plan import ordered, plan
 from mmc.experiments.regression import Line
 from mmc.experiments.run import recall, run
 from mmc.experiments.store import Store
 from mmc.experiments.tables import DIFFERS, MATCH, Cell, judge
+from tests.experiments.flat import flat
 
 TRAIN, TEST = 350, 250
 DIGITS = """\
@@ -122,8 +123,8 @@ def test_a_record_counts_its_two_classes_and_votes_on_all_points(outcome, digits
     assert [unit.pair for unit in units] == list(combinations(map(str, range(5, 15)), 2))
     votes = []
     for unit in units:
-        values = outcome.records[unit.trials[0].key].values
-        first = unpack(values["votes"], TEST)
+        record = outcome.records[unit.trials[0].key]
+        first, values = record.ballot.votes(), flat(record)
         a, b = (y == label for label in unit.pair)
         assert (values["n_pos"], values["n_neg"]) == (a.sum(), b.sum())
         assert (values["wrong_pos"], values["wrong_neg"]) == ((~first[a]).sum(), first[b].sum())
@@ -457,7 +458,7 @@ def test_slope_and_intercept_are_cells_made_from_the_same_records(folder, tmp_pa
     (folder / "reported").mkdir(exist_ok=True)
     with Store(None) as store:
         errors = run(study(folder, changes=pairs_only("MMRM")), store, engine(1))
-        values = [errors.records[u.trials[0].key].values for u in errors.units]
+        values = [flat(errors.records[u.trials[0].key]) for u in errors.units]
         x = [v["margin_ratio"] for v in values]
         y = [100 - 100 * (v["wrong_pos"] + v["wrong_neg"]) / (v["n_pos"] + v["n_neg"]) for v in values]
         line = stats.linregress(x, y)

@@ -8,11 +8,12 @@ import pytest
 
 from mmc.experiments.config import bundled, load
 from mmc.experiments.plan import plan
+from mmc.experiments.records import Record
 from mmc.experiments.run import Outcome
 from mmc.experiments.scoreboard import PAPERS, Number, Result, by_paper, numbers, recall_all, score, to_markdown
 from mmc.experiments.store import Store
 from mmc.experiments.tables import DIFFERS, KNOWN, MATCH, NOT_RUN
-from mmc.experiments.trials import Record
+from mmc.methods.solution import Status
 
 REPORTED = Path(str(resources.files("mmc.configs"))) / "reported"
 
@@ -71,7 +72,7 @@ def test_an_unfinished_run_counts_as_not_run():
     config = load("bmpm_heart")
     keys = [trial.key for unit in plan(config) for trial in unit.trials]
     with Store(None) as store:
-        store.put(Record(key, "infeasible", {}) for key in keys[::2])
+        store.put(Record(key, Status.INFEASIBLE) for key in keys[::2])
         (result,) = recall_all([config], store)
     assert result.problem == f"{len(keys) // 2} of {len(keys)} trials lack a record of this code: mmc run bmpm_heart"
     mine = [n for n in numbers([result]) if n.config == "bmpm_heart"]

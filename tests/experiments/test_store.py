@@ -6,12 +6,14 @@ import sqlite3
 import pytest
 
 from mmc.experiments.errors import StoreError
+from mmc.experiments.records import Record
 from mmc.experiments.store import Store
-from mmc.experiments.trials import Record
+from mmc.methods.solution import Status
+from tests.experiments.flat import made
 
 
 def records(n):
-    return [Record(f"key{i}", "solved", {"wrong_pos": i}) for i in range(n)]
+    return [made({"wrong_pos": i}, f"key{i}") for i in range(n)]
 
 
 def test_what_was_put_comes_back_after_reopening(tmp_path):
@@ -20,13 +22,13 @@ def test_what_was_put_comes_back_after_reopening(tmp_path):
     with Store(tmp_path / "store.sqlite") as store:
         found = store.get([f"key{i}" for i in range(0, 2400, 2)])
     assert len(found) == 600
-    assert found["key10"] == Record("key10", "solved", {"wrong_pos": 10})
+    assert found["key10"] == made({"wrong_pos": 10}, "key10")
 
 
 def test_the_same_key_twice_is_one_record(tmp_path):
     with Store(tmp_path / "store.sqlite") as store:
         store.put(records(2))
-        store.put([Record("key1", "infeasible", {})])
+        store.put([Record("key1", Status.INFEASIBLE)])
         assert {key: r.status for key, r in store.get(["key0", "key1"]).items()} == {
             "key0": "solved",
             "key1": "infeasible",
@@ -60,7 +62,7 @@ def test_a_store_of_another_version_is_refused(tmp_path):
     db = sqlite3.connect(path)
     db.execute("PRAGMA user_version = 99")
     db.close()
-    with pytest.raises(StoreError, match=r"format 99.*reads format 1.*--results"):
+    with pytest.raises(StoreError, match=r"format 99.*reads format 2.*--results"):
         Store(path)
 
 
@@ -83,7 +85,7 @@ def test_a_folder_that_cannot_be_made(tmp_path):
 def test_two_runs_can_use_one_store(tmp_path):
     with Store(tmp_path / "store.sqlite") as one, Store(tmp_path / "store.sqlite") as other:
         one.put(records(3))
-        other.put([Record("mine", "solved", {})])
+        other.put([Record("mine", Status.SOLVED)])
         other.commit()
         one.commit()
         assert set(other.get(["key0", "key1", "key2", "mine"])) == {"key0", "key1", "key2", "mine"}

@@ -6,10 +6,12 @@ import pytest
 from mmc.experiments import render
 from mmc.experiments.config import load
 from mmc.experiments.engine import engine
-from mmc.experiments.metrics import metric
+from mmc.experiments.metrics import COUNTED, Costs
 from mmc.experiments.plan import plan
+from mmc.experiments.records import Counts
 from mmc.experiments.run import run
 from mmc.experiments.store import Store
+from tests.experiments.flat import flat
 
 STUDY = """\
 title: tuned
@@ -50,8 +52,8 @@ def test_nested_chooses_inside_each_training_part(outcome):
     records = [outcome.records[t.key] for u in outcome.units if u.label == "nested" for t in u.trials]
     assert len(records) == 2 * 3
     for record in records:
-        assert set(record.values["chosen"]) == {"C_pos", "C_neg"}
-        assert record.values["inner_score"] >= 0
+        assert set(flat(record)["chosen"]) == {"C_pos", "C_neg"}
+        assert flat(record)["inner_score"] >= 0
     (best,), (nested,) = cells(outcome, "best"), cells(outcome, "nested")
     assert nested.trials == best.trials == 6
 
@@ -59,7 +61,7 @@ def test_nested_chooses_inside_each_training_part(outcome):
 def test_a_point_that_is_infeasible_inside_is_never_chosen(outcome):
     records = [outcome.records[t.key] for u in outcome.units if u.label == "rates" for t in u.trials]
     assert all(record.status == "solved" for record in records)
-    assert all(record.values["chosen"] != {"eta_pos": 0.02, "eta_neg": 0.02} for record in records)
+    assert all(flat(record)["chosen"] != {"eta_pos": 0.02, "eta_neg": 0.02} for record in records)
 
 
 def test_the_test_part_has_no_say(outcome, tmp_path):
@@ -80,14 +82,14 @@ def test_the_test_part_has_no_say(outcome, tmp_path):
     from dataclasses import replace
 
     (before,), (after,) = run_unit(unit), run_unit(replace(unit, source=Turned()))
-    assert before.values["chosen"] == after.values["chosen"]
-    assert before.values["wrong_pos"] != after.values["wrong_pos"]
+    assert flat(before)["chosen"] == flat(after)["chosen"]
+    assert flat(before)["wrong_pos"] != flat(after)["wrong_pos"]
 
 
 def test_risk_counts_errors_by_their_cost():
-    counts = {"n_pos": 10, "n_neg": 20, "wrong_pos": 3, "wrong_neg": 4}
-    assert metric("risk", counts, {"pos": 2, "neg": 1}) == 10
-    assert metric("error", counts, {}) == pytest.approx(100 * 7 / 30)
+    counts = Counts(n_pos=10, n_neg=20, wrong_pos=3, wrong_neg=4)
+    assert COUNTED["risk"].value(counts, Costs(pos=2, neg=1)) == 10
+    assert COUNTED["error"].value(counts, Costs()) == pytest.approx(100 * 7 / 30)
 
 
 FIRST = """\
@@ -113,7 +115,7 @@ def first(tmp_path):
 
 def taken(outcome, method, dataset):
     units = [u for u in outcome.units if (u.label, u.source.label) == (method, dataset)]
-    return [outcome.records[u.trials[0].key].values for u in units]
+    return [flat(outcome.records[u.trials[0].key]) for u in units]
 
 
 def test_later_repetitions_take_what_the_first_ones_found_best(first):
