@@ -4,18 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from mmc.experiments.config import Config
 from mmc.experiments.metrics import COUNTED, Costs
+from mmc.experiments.plan import Unit
 from mmc.experiments.records import Counts, Record
 from mmc.methods import CATALOGUE
 
-if TYPE_CHECKING:
-    from mmc.experiments.run import Outcome
-
 HOLDS, PARTLY, FAILS = "holds", "holds in part", "does not hold"
+
+
+class Evidence(Protocol):
+    """What a claim is held against: an outcome."""
+
+    @property
+    def config(self) -> Config: ...
+    @property
+    def units(self) -> Sequence[Unit]: ...
+    @property
+    def records(self) -> Mapping[str, Record]: ...
 
 
 @dataclass(frozen=True)
@@ -27,7 +37,7 @@ class Claim:
     verdict: str
 
 
-def _paired(outcome: Outcome, dataset: str, *labels: str, needs: str = "") -> list[tuple[Record, ...]]:
+def _paired(outcome: Evidence, dataset: str, *labels: str, needs: str = "") -> list[tuple[Record, ...]]:
     """Return the records of all these methods on each split; one without a classifier or the fact it ``needs`` is left out."""
     by_split: dict[tuple[int, int], dict[str, Record]] = {}
     for unit in outcome.units:
@@ -54,7 +64,7 @@ def _span(values: Iterable[float], form: str = ".2f") -> str:
     return f"{np.mean(drawn):{form}}{spread}"
 
 
-def bsvm(outcome: Outcome) -> Iterator[Claim]:
+def bsvm(outcome: Evidence) -> Iterator[Claim]:
     """Pendse's four statements about the toy data, over all draws, at each number of points per cluster."""
     for dataset in outcome.config.experiment.datasets:
         draws = _paired(outcome, dataset, "C-SVM", "B-SVM", needs="cluster_spread")
@@ -104,7 +114,7 @@ _NO_AREA = 5e-4  # % of the area: what three decimals show as none
 _SOLVED = 1e-5  # relative distance from the optimum
 
 
-def smem(outcome: Outcome) -> Iterator[Claim]:
+def smem(outcome: Evidence) -> Iterator[Claim]:
     """Pothin & Richard's statements about SMEM on knowledge sets, tested by area; the distances are from the exact (6)."""
     for dataset in outcome.config.experiment.datasets:
         draws = _paired(outcome, dataset, "SC-SVM", "TSVC", "SMEM")
@@ -154,7 +164,7 @@ def _quotients(pair: str, keys: Iterable[str], draws: Sequence[tuple[Record, ...
     }
 
 
-def framework(outcome: Outcome) -> Iterator[Claim]:
+def framework(outcome: Evidence) -> Iterator[Claim]:
     """Gu & Guo's section 2: each min-max machine has the least quotient d_w / d_b of its own; one without any is ∞."""
     experiment = outcome.config.experiment
     for dataset in experiment.datasets:

@@ -10,7 +10,8 @@ from typing import Any
 
 from mmc.experiments.config import Config
 from mmc.experiments.errors import UserError
-from mmc.experiments.run import Outcome, recall
+from mmc.experiments.outcome import Outcome
+from mmc.experiments.run import recall
 from mmc.experiments.store import Store
 from mmc.experiments.tables import DIFFERS, KNOWN, MATCH, NOT_RUN, Cell, matches, read_reported
 
@@ -125,7 +126,7 @@ def recall_all(configs: Iterable[Config], store: Store, data_dir: str | None = N
                 how = f"mmc run {config.name}" + (" (more than ten minutes)" if config.experiment.long else "")
                 yield Result(config, nothing, problem=f"{lacking} a record of this code: {how}")
             else:
-                yield Result(config, outcome, store.provenance(config.name))
+                yield Result(config, outcome, outcome.provenance)
 
 
 def numbers(results: Sequence[Result]) -> list[Number]:

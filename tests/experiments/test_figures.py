@@ -6,7 +6,7 @@ import pytest
 
 from mmc import datasets
 from mmc.experiments.config import load
-from mmc.experiments.engine import engine
+from mmc.experiments.engines import engine
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.figures import draw_all
 from mmc.experiments.figures.ellipsoids import closest_points

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mmc.experiments.config import load
-from mmc.experiments.engine import engine
+from mmc.experiments.engines import engine
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.knowledge import rescaled
 from mmc.experiments.plan import plan

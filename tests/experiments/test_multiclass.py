@@ -22,7 +22,7 @@ from mmc import datasets
 from mmc.experiments import render, trials
 from mmc.experiments.check import compare
 from mmc.experiments.config import load
-from mmc.experiments.engine import engine
+from mmc.experiments.engines import engine
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.multiclass import elect
 from mmc.experiments.paired import Discordance
@@ -275,7 +275,7 @@ def test_killed_in_the_middle_of_the_pairs(folder, outcome, tmp_path):
     program = textwrap.dedent(f"""
         import pathlib, time
         from mmc.experiments.config import load
-        from mmc.experiments.engine import engine
+        from mmc.experiments.engines import engine
         from mmc.experiments.run import run
         from mmc.experiments.store import Store
         def slow(units):

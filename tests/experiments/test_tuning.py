@@ -5,7 +5,7 @@ import pytest
 
 from mmc.experiments import render
 from mmc.experiments.config import load
-from mmc.experiments.engine import engine
+from mmc.experiments.engines import engine
 from mmc.experiments.metrics import COUNTED, Costs
 from mmc.experiments.plan import plan
 from mmc.experiments.records import Counts
