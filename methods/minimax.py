@@ -154,7 +154,7 @@ class MPM(BinaryMethod):
             gap=bound.gap,
             iterations=answer.iterations,
             version=answer.version,
-            intercept=-(a @ view.mean_neg + bound.kappa_neg * bound.spread_neg),
+            intercept=-float(a @ view.mean_neg + bound.kappa_neg * bound.spread_neg),
             coef=a if view.expand is None else None,
             dual=None if view.expand is None else view.expand(a),
             errors=(1 / (1 + bound.objective**2), 1 / (1 + bound.kappa_neg**2)),
@@ -248,5 +248,5 @@ class BMPM(MPM):
 
 
 def _level(kappa: Array | float) -> Array:
-    square = np.square(kappa)
+    square: Array = np.square(kappa)
     return square / (1 + square)
