@@ -27,6 +27,12 @@ class DataError(ValueError):
     """Data that cannot be used: the message says what is wrong, where, and what to do."""
 
 
+def reason(error: Exception) -> str:
+    """Return what an error of a library says as one short line that can be printed."""
+    line = next(iter(str(error).splitlines()), "") or type(error).__name__
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in line[:200])
+
+
 def check_missing(missing: str) -> None:
     """Raise DataError unless ``missing`` is a way to treat missing cells."""
     if missing not in ("drop", "error", "impute"):

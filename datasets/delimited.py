@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from mmc.datasets.dataset import DataError
+from mmc.datasets.dataset import DataError, reason
 from mmc.datasets.reader import Reader, Source
 from mmc.datasets.table import Column, Table
 
@@ -71,7 +71,7 @@ def _rows(source: Source, separator: str) -> Iterator[tuple[int, list[str]]]:
                 )
             yield start, row
     except csv.Error as error:
-        raise DataError(f"{source.path}:{end + 1}: not a well-formed row ({error}); check its quotes") from None
+        raise DataError(f"{source.path}:{end + 1}: not a well-formed row ({reason(error)}); check its quotes") from None
 
 
 def _well_formed(source: Source, separator: str) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mmc.datasets.dataset import DataError
+from mmc.datasets.dataset import DataError, reason
 from mmc.datasets.reader import Reader, Source
 from mmc.datasets.table import Column, Table
 from mmc.datasets.unpacking import members
@@ -31,9 +31,8 @@ def read(source: Source) -> Table:
     except DataError:
         raise
     except Exception as error:  # openpyxl has no errors of its own: a damaged file raises whatever it runs into
-        reason = (str(error) or type(error).__name__).splitlines()[0]
         raise DataError(
-            f"{source.path} is not a readable .xlsx file ({reason}); open it in Excel and save it anew, or save it as CSV"
+            f"{source.path} is not a readable .xlsx file ({reason(error)}); open it in Excel and save it anew, or save it as CSV"
         ) from None
     if not numbered:
         raise DataError(f"{source.path} is empty; the first row of its first sheet must hold the column names")

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from mmc.datasets.bounds import Limit, collect, pieces
 from mmc.datasets.cells import Notation
-from mmc.datasets.dataset import DataError, DataSet, check_missing
+from mmc.datasets.dataset import DataError, DataSet, check_missing, reason
 from mmc.datasets.lzw import MAGIC
 from mmc.datasets.reader import Reader, Source
 from mmc.datasets.table import Table, Wanted, brief, build
@@ -115,7 +115,7 @@ def _content(file: Path, format: str | None, limit: Limit) -> tuple[str, bytes]:
             raise
         kind = _PACKED[ending][0] if ending in _PACKED else "compressed"
         raise DataError(
-            f"{path} is not a complete {kind} file ({brief(str(error))}); copy it again, or take away the ending "
+            f"{path} is not a complete {kind} file ({reason(error)}); copy it again, or take away the ending "
             f"{file.suffix} if it is plain text"
         ) from None
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from mmc.datasets.bounds import Limit
 from mmc.datasets.cells import Notation
-from mmc.datasets.dataset import DataError
+from mmc.datasets.dataset import DataError, reason
 from mmc.datasets.table import Table
 
 
@@ -47,7 +47,7 @@ class Source:
             ) from None
         except (LookupError, ValueError) as error:
             raise DataError(
-                f"{self.path}: encoding={self.encoding!r} does not work ({error}); the usual ones are utf-8, cp1252 and utf-16"
+                f"{self.path}: encoding={self.encoding!r} does not work ({reason(error)}); the usual ones are utf-8, cp1252 and utf-16"
             ) from None
 
     @property

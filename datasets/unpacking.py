@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 
 from mmc.datasets import lzw
 from mmc.datasets.bounds import Limit, collect, pieces
-from mmc.datasets.dataset import DataError
+from mmc.datasets.dataset import DataError, reason
 from mmc.datasets.finding import ENDINGS
 
 GZIP, ZIP = b"\x1f\x8b", b"PK\3\4"
@@ -45,7 +45,7 @@ def unpack(data: bytes, path: str, names: Sequence[str], limit: Limit) -> bytes:
     except DAMAGE as error:
         if isinstance(error, DataError):
             raise
-        raise DataError(f"{path} is damaged or cut off and cannot be decompressed ({error})") from None
+        raise DataError(f"{path} is damaged or cut off and cannot be decompressed ({reason(error)})") from None
 
 
 def inflate(data: bytes, path: str, limit: Limit) -> bytes:
