@@ -13,6 +13,7 @@ from mmc.cli.progress import Display
 from mmc.cli.shell import console
 from mmc.experiments import render
 from mmc.experiments import run as runner
+from mmc.experiments.cells import Table
 from mmc.experiments.check import Change, compare, read_reference, write_reference
 from mmc.experiments.claims import Claim
 from mmc.experiments.config import Config, bundled, load
@@ -20,7 +21,6 @@ from mmc.experiments.engine import engine
 from mmc.experiments.errors import ConfigError, DataAbsent, TrialError
 from mmc.experiments.plan import absent, need_no_download, plan
 from mmc.experiments.store import Store
-from mmc.experiments.tables import Table
 from mmc.methods import CATALOGUE
 
 _SHOWN = 30
