@@ -15,8 +15,6 @@ B, at the price of its slack.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -24,79 +22,8 @@ import numpy as np
 
 from mmc.methods._sklearn import Interval
 from mmc.methods.base import BinaryMethod, Fitted, Training
-from mmc.methods.numerics.gram import Gram
-from mmc.methods.numerics.kernels import Array, Kernel
-from mmc.methods.solution import NotConverged
-from mmc.methods.solvers.libsvm import Hinges
-
-
-@dataclass(frozen=True)
-class BandedProblem:
-    """The problem of the module: Gram matrix, labels ±1, and four numbers; C2 may be infinite."""
-
-    K: Array | Gram
-    sign: Array
-    C1: float
-    C2: float
-    rho1: float
-    rho2: float
-
-    @property
-    def largest_theta(self) -> float:
-        """Return C2, or what no θ can exceed: the dual objective is 0 at 0, so that ρ2 1'θ ≤ ρ1 1'α ≤ ρ1 n C1."""
-        return min(self.C2, self.rho1 / self.rho2 * len(self.sign) * self.C1)
-
-    @cached_property
-    def hinges(self) -> Hinges:
-        """Return the problem with one hinge for every α, then one for every θ."""
-        y, n = self.sign, len(self.sign)
-        return Hinges(
-            self.K,
-            np.tile(np.arange(n), 2),
-            np.concatenate([y, -y]),
-            np.concatenate([self.rho1 * y, self.rho2 * y]),
-            np.repeat([self.C1, self.largest_theta], n),
-        )
-
-    def answer(self, a: Array, tol: float, iterations: int, version: str, interior: bool = False) -> BandedAnswer:
-        """Return the classifier of the multipliers a = (α, θ), made feasible; raise NotConverged if its gap exceeds tol.
-
-        ``interior`` says that they come from an interior-point method.
-        """
-        gamma = a[: len(self.sign)] - a[len(self.sign) :]  # α_i θ_i = 0: lowering both gains ρ2 − ρ1
-        a = self.hinges.feasible(np.concatenate([np.maximum(gamma, 0.0), np.maximum(-gamma, 0.0)]))
-        alpha, theta = np.split(a, 2)
-        certificate = self.hinges.certify(a, interior)
-        coef, b, primal = self.sign * (alpha - theta), certificate.b, certificate.primal
-        if np.isinf(self.C2):
-            margin = self.sign * certificate.f
-            shrink = min(1.0, self.rho2 / max(np.max(margin), self.rho2))  # 1 but for rounding: the bound is hard
-            square = coef @ (certificate.f - b)
-            primal = shrink**2 * square / 2 + self.C1 * np.sum(np.maximum(self.rho1 - shrink * margin, 0.0))
-            coef, b = shrink * coef, shrink * b
-            certificate = replace(certificate, primal=float(primal))
-        if not certificate.gap <= tol:
-            raise NotConverged(
-                f"{version} reached a relative duality gap of {certificate.gap:.1e}, wanted {tol:.1e}: "
-                "scale the data or lower C",
-                iterations,
-                certificate.gap,
-            )
-        return BandedAnswer(coef, b, alpha, theta, certificate.primal, certificate.gap, iterations, version)
-
-
-@dataclass(frozen=True)
-class BandedAnswer:
-    """f(x) = Σ coef_i k(x_i, x) + b, the multipliers, and what they are worth."""
-
-    coef: Array
-    b: float
-    alpha: Array
-    theta: Array
-    objective: float
-    gap: float
-    iterations: int
-    version: str
+from mmc.methods.numerics.kernels import Kernel
+from mmc.methods.problems.banded import BandedProblem
 
 
 class _Banded(BinaryMethod):
@@ -110,15 +37,16 @@ class _Banded(BinaryMethod):
         K = train.gram(self._kernel) if self.solver == "qp" else train.kernel(self._kernel)
         problem = BandedProblem(K, train.sign, C1, C2, rho1, rho2)
         answer = self._solve(problem)
-        alpha, theta = answer.alpha, answer.theta
+        bracket = problem.certify(answer.primal, answer.dual)
+        alpha, theta = np.split(answer.dual.a, 2)
         return Fitted(
-            answer.objective,
-            answer.gap,
+            bracket.objective,
+            bracket.gap,
             answer.iterations,
             answer.version,
-            answer.b,
-            coef=answer.coef @ train.X if self._linear else None,
-            dual=answer.coef,
+            answer.primal.b,
+            coef=answer.primal.coef @ train.X if self._linear else None,
+            dual=answer.primal.coef,
             attributes={
                 "alpha_": alpha,
                 "theta_": theta,

@@ -28,11 +28,11 @@ from mmc.methods._sklearn import Interval, StrOptions
 from mmc.methods.base import BinaryMethod, Fitted, Training
 from mmc.methods.covering import Covering, cover
 from mmc.methods.numerics.kernels import Array
+from mmc.methods.problems.hinges import SvmProblem
 from mmc.methods.shapes import KnowledgeSets, knowledge_sets
 from mmc.methods.solution import InfeasibleProblem
 from mmc.methods.solvers import knowledge_socp
 from mmc.methods.solvers.knowledge_socp import CriticalPoints, KnowledgeProblem
-from mmc.methods.solvers.libsvm import SvmProblem
 
 # scikit-learn's checks on data that have no hard margin: with a linear kernel, with a quadratic one too, and with a
 # Gaussian one none that double precision can tell
@@ -307,7 +307,9 @@ class SCSVM(_KnowledgeMethod):
         n = len(sets.sign)
         K = self._kernel(sets.centers, sets.centers)
         found = self._solve(SvmProblem(K, sets.sign, np.full(n, self.C)))
-        svm = CriticalPoints(sets.centers, np.arange(n), K, found.alpha, found.b, found.iterations, found.version)
+        svm = CriticalPoints(
+            sets.centers, np.arange(n), K, found.dual.a, found.primal.b, found.iterations, found.version
+        )
         return self._read(sets, svm, self.C, svm.owner)
 
 

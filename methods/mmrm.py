@@ -24,8 +24,8 @@ from mmc.methods._sklearn import Interval, StrOptions
 from mmc.methods.base import BinaryMethod, Fitted, Training
 from mmc.methods.numerics.gram import Gram
 from mmc.methods.numerics.kernels import Array, Kernel
+from mmc.methods.numerics.libsvm_kernel import libsvm_kernel
 from mmc.methods.solution import FitError
-from mmc.methods.solvers.libsvm import libsvm_kernel
 from mmc.methods.solvers.lp import Dense, Index, RatioLP, RatioSolution, noise
 
 _SMALL = 1000  # points up to which a centred copy of the Gram matrix costs nothing

@@ -15,7 +15,7 @@ import numpy as np
 from mmc.methods._sklearn import Interval
 from mmc.methods.base import BinaryMethod, Fitted, Training
 from mmc.methods.numerics.kernels import Kernel
-from mmc.methods.solvers.libsvm import SvmProblem
+from mmc.methods.problems.hinges import SvmProblem
 
 
 class SVM(BinaryMethod):
@@ -51,15 +51,16 @@ class SVM(BinaryMethod):
 
     def _fit(self, train: Training) -> Fitted:
         C = np.where(train.sign > 0, float(self.C_pos), float(self.C_neg))
-        answer = self._solve(SvmProblem(train.kernel(self._kernel), train.sign, C))
-        dual = answer.alpha * train.sign
+        problem = SvmProblem(train.kernel(self._kernel), train.sign, C)
+        answer = self._solve(problem)
+        bracket = problem.certify(answer.primal, answer.dual)
         return Fitted(
-            answer.objective,
-            answer.gap,
+            bracket.objective,
+            bracket.gap,
             answer.iterations,
             answer.version,
-            answer.b,
-            coef=dual @ train.X if self._linear else None,
-            dual=dual,
-            attributes={"alpha_": answer.alpha},
+            answer.primal.b,
+            coef=answer.primal.coef @ train.X if self._linear else None,
+            dual=answer.primal.coef,
+            attributes={"alpha_": answer.dual.a},
         )

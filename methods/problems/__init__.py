@@ -23,3 +23,10 @@ class Answer(Generic[P, D]):
     iterations: int
     version: str
     status: Status = Status.SOLVED
+
+
+A = TypeVar("A", bound=Answer[object, object], covariant=True)
+
+
+class Problem(Generic[A]):
+    """Base of every problem; ``A`` is what its solvers return, as in ``class Discriminant(Problem[Answer[Array, float]])``."""

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from mmc.methods.numerics.kernels import Array
+from mmc.methods.problems.hinges import SvmProblem
 from mmc.methods.shapes import KnowledgeSets
 from mmc.methods.solution import NotConverged
 from mmc.methods.solvers import libsvm
@@ -127,8 +128,8 @@ def _svm(
 ) -> tuple[Array, float, str]:
     """Return the weights and b of the SVM (2), and what solved it."""
     if not problem.shared_slack:
-        found = libsvm.solve(libsvm.SvmProblem(K, sign, np.full(len(sign), problem.C)), tol=tol)
-        return found.alpha, found.b, found.version
+        found = libsvm.solve(SvmProblem(K, sign, np.full(len(sign), problem.C)), tol=tol)
+        return found.dual.a, found.primal.b, found.version
     alpha, b = _joint_svm(K, sign, owner, problem.C, hint, tol)
     return alpha, b, VERSION
 
