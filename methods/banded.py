@@ -34,7 +34,7 @@ class _Banded(BinaryMethod):
     """
 
     def _fit_band(self, train: Training, C1: float, C2: float, rho1: float, rho2: float) -> Fitted:
-        K = train.gram(self._kernel) if self.solver == "qp" else train.kernel(self._kernel)
+        K = train.kernel(self._kernel) if self._can.rows else train.gram(self._kernel)
         problem = BandedProblem(K, train.sign, C1, C2, rho1, rho2)
         answer = self._solve(problem)
         bracket = problem.certify(answer.primal, answer.dual)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from mmc.methods.numerics.gram import Gram
+from mmc.methods.numerics.gram import LazyGram
 from mmc.methods.numerics.kernels import Array
 
 
-def libsvm_kernel(K: Array | Gram) -> tuple[dict[str, object], Array]:
+def libsvm_kernel(K: Array | LazyGram) -> tuple[dict[str, object], Array]:
     """Return the settings of the kernel, and what libsvm is given for the points: K itself while it is an array."""
-    if not isinstance(K, Gram):
+    if not isinstance(K, LazyGram):
         return {"kernel": "precomputed"}, K
     spec = K.spec
     width = {} if spec.gamma is None else {"gamma": spec.gamma}

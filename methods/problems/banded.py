@@ -20,7 +20,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mmc.methods.numerics.gram import Gram
+from mmc.methods.numerics.gram import LazyGram
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.problems.bracket import Bracket
 from mmc.methods.problems.hinges import HingeProblem, Hinges, Machine, Multipliers
@@ -32,7 +32,7 @@ _HARD = 1e-9  # by how much rounding may exceed the hard bound, relative
 class BandedProblem(HingeProblem):
     """The problem of the module: Gram matrix, labels ±1, and four numbers; C2 may be infinite. Multipliers are a = (α, θ)."""
 
-    K: Array | Gram
+    K: Array | LazyGram
     sign: Array
     C1: float
     C2: float

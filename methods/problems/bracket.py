@@ -31,14 +31,20 @@ class Bracket:
         """Return the relative distance of the two values with what rounding may hide: what a solution reports."""
         return self._relative(max(self.objective - self.bound, 0.0) + self.rounding)
 
-    def judge(self, tol: float, solver: str, iterations: int, advice: str = "scale the data or lower C") -> None:
-        """Raise NotConverged if the values are farther apart than ``tol``; ``advice`` says what may help."""
+    def judge(self, tol: float, solver: str, iterations: int) -> None:
+        """Raise NotConverged if the values are farther apart than ``tol``."""
         if not self.reached <= tol:
-            raise NotConverged(
-                f"{solver} reached a relative duality gap of {self.reached:.1e}, wanted {tol:.1e}: {advice}",
-                iterations,
-                self.reached,
-            )
+            raise self.not_converged(tol, solver, iterations)
+
+    def not_converged(
+        self, tol: float, solver: str, iterations: int, advice: str = "scale the data or lower C"
+    ) -> NotConverged:
+        """Return the error of values that are too far apart; ``advice`` says what may help."""
+        return NotConverged(
+            f"{solver} reached a relative duality gap of {self.reached:.1e}, wanted {tol:.1e}: {advice}",
+            iterations,
+            self.reached,
+        )
 
     def _relative(self, distance: float) -> float:
         return distance / max(abs(self.objective), self.least) if isfinite(self.objective) else inf

@@ -22,7 +22,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from mmc.methods.numerics.gram import Gram
+from mmc.methods.numerics.gram import LazyGram
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.problems import Answer, Problem
 from mmc.methods.problems.bracket import Bracket
@@ -56,7 +56,7 @@ MachineAnswer = Answer[Machine, Multipliers]
 class Hinges:
     """The problem of the module: hinge k sits on point ``point[k]`` of the Gram matrix K."""
 
-    K: Array | Gram
+    K: Array | LazyGram
     point: NDArray[np.intp]
     side: Array
     target: Array
@@ -161,7 +161,7 @@ class HingeProblem(Problem[MachineAnswer]):
 class SvmProblem(HingeProblem):
     """The soft-margin SVM: Gram matrix K, labels ±1, and the largest multiplier C_i > 0 of every point."""
 
-    K: Array | Gram
+    K: Array | LazyGram
     sign: Array
     C: Array
 

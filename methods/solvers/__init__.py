@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Protocol, TypeVar, cast
+from typing import Generic, Protocol, TypeVar, cast
 
 from mmc.methods.problems import Answer, Problem
 
 A = TypeVar("A", bound=Answer[object, object])
+S = TypeVar("S")
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,13 @@ class Capabilities:
     rows: bool = False
     together: bool = False
     session: bool = False
+
+
+@dataclass
+class Session(Generic[S]):
+    """What a solver keeps of one problem of a path for the next: nothing at first."""
+
+    kept: S | None = None
 
 
 class Solver(Protocol):

@@ -33,12 +33,7 @@ def solve(hinges: Hinges, start: Array, *, tol: float) -> tuple[Array, int]:
             if bracket.reached <= tol and (at.whole or optimal):
                 return feasible, step
         at.advance()
-    raise NotConverged(
-        f"the relative duality gap is {bracket.reached:.1e} after {_STEPS} Newton steps, wanted {tol:.1e}: "
-        "scale the data or lower C",
-        _STEPS,
-        bracket.reached,
-    )
+    raise bracket.not_converged(tol, "the active-set method", _STEPS)
 
 
 class _Iterate:

@@ -22,7 +22,7 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from mmc.methods.numerics.cholesky import pivoted_cholesky
-from mmc.methods.numerics.gram import Gram
+from mmc.methods.numerics.gram import LazyGram
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.numerics.steps import room
 from mmc.methods.problems.hinges import HingeProblem, Hinges, MachineAnswer
@@ -50,9 +50,9 @@ def solve(problem: HingeProblem, *, tol: float = 1e-6, max_iter: int = 100) -> M
     return problem.answer(a, tol, steps + more, VERSION)
 
 
-def _features(K: Array | Gram) -> Array:
+def _features(K: Array | LazyGram) -> Array:
     """Return X with K = XX'."""
-    if isinstance(K, Gram):
+    if isinstance(K, LazyGram):
         if K.spec.kernel == "linear":
             return K.X
         K = K.spec(K.X, K.X)

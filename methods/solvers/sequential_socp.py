@@ -26,6 +26,8 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from mmc.methods.numerics.kernels import Array
+from mmc.methods.problems.ratio import RatioLP, inseparable
+from mmc.methods.problems.ratio_matrices import dense_program
 from mmc.methods.solution import NotConverged
 from mmc.methods.solvers import lp
 
@@ -89,7 +91,9 @@ def solve(problem: ScatterMargin, *, gap: float = 1e-6, tol: float = 1e-8) -> Sc
     settings.tol_gap_abs = 1e-300  # the objective can be far below 1
     answer = clarabel.DefaultSolver(csc_array((len(cost), len(cost))), cost, A, right, cones, settings).solve()
     if hard and answer.status == clarabel.SolverStatus.PrimalInfeasible:
-        raise lp.inseparable(_separation(problem), lp.solve)
+        separation = _separation(problem)
+        answer = lp.solve(separation)
+        raise inseparable(separation.certify(answer.primal, answer.dual).objective)
     x, y = np.array(answer.x), np.array(answer.z)
     p, q = (-y[len(y) - k * (r + 1) + 1 :][:r] for k in (2, 1))
     solution = certify(problem, x[:r], float(x[r]), y[:n], p, q, answer.iterations)
@@ -131,6 +135,7 @@ def certify(problem: ScatterMargin, w: Array, b: float, dual: Array, p: Array, q
     return ScatterSolution(w, b, spread, objective, gap, steps)
 
 
-def _separation(problem: ScatterMargin) -> lp.RatioLP:
+def _separation(problem: ScatterMargin) -> RatioLP:
+    """Return the program of the smallest total slack."""
     G = problem.sign[:, None] * problem.points
-    return lp.RatioLP.of(G, problem.sign, np.zeros(len(G)), 1.0, False)
+    return dense_program(G, problem.sign, np.zeros(len(G)), 1.0, False)
