@@ -15,8 +15,9 @@ B, at the price of its slack.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -64,7 +65,7 @@ class BSVM(_Banded):
     C2 = 0 and rho1 = 1 is the SVM; C1 = 0 is refused, for f = 0 would cost nothing.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **BinaryMethod._parameter_constraints,
         "C1": [Interval(Real, 0, None, closed="neither")],
         "C2": [Interval(Real, 0, None, closed="left")],
@@ -83,8 +84,8 @@ class BSVM(_Banded):
         degree: int = 3,
         coef0: float = 1.0,
         solver: str = "libsvm",
-        solver_options: dict[str, Any] | None = None,
-        pos_label: Any = None,
+        solver_options: Mapping[str, object] | None = None,
+        pos_label: object = None,
     ):
         self.C1 = C1
         self.C2 = C2
@@ -107,7 +108,7 @@ class BSVM(_Banded):
 class RMM(_Banded):
     """Relative margin machine (13) with slack: the SVM with cost ``C``, under the hard bound y f(x_i) ≤ ``B``, B > 1."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **BinaryMethod._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="neither")],
         "B": [Real],
@@ -122,8 +123,8 @@ class RMM(_Banded):
         degree: int = 3,
         coef0: float = 1.0,
         solver: str = "qp",
-        solver_options: dict[str, Any] | None = None,
-        pos_label: Any = None,
+        solver_options: Mapping[str, object] | None = None,
+        pos_label: object = None,
     ):
         self.C = C
         self.B = B

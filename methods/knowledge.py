@@ -8,31 +8,30 @@ by a covering; they differ in the points of the ellipsoids that an SVM is traine
     TSVC   the least critical ones
     SCSVM  the centres
 
-The certificate. With f = ⟨w, ·⟩ + b and α on points of the sets, the primal value is that of (w, b) with the smallest
-slacks (for a hard margin, scaled until all margins are 1), the dual value that of α made feasible by scaling. For a
-linear kernel the worst case over E_i is exact, so that HMEM, and SMEM with a shared slack, are certified as solutions
-of (5) and (6). Otherwise the gap is that of the last SVM (2), on the training set that the method made; for SMEM with
-a slack per point ``exact_gap_`` then says how far (w, b) is from the optimum of (6), which the cone program bounds.
+They are certified as `mmc.methods.problems.knowledge` says: with a linear kernel HMEM, and SMEM with a shared slack, as
+solutions of (5) and (6), all others as the last SVM (2), on the training set that the method made. For SMEM with a slack per
+point ``exact_gap_`` then says how far (w, b) is from the optimum of (6), which the cone program bounds.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from mmc.methods._sklearn import Interval, StrOptions
 from mmc.methods.base import BinaryMethod, Fitted, Training
 from mmc.methods.covering import Covering, cover
-from mmc.methods.numerics.kernels import Array
+from mmc.methods.numerics.kernels import Kernel
+from mmc.methods.problems import Answer
 from mmc.methods.problems.hinges import SvmProblem
-from mmc.methods.shapes import KnowledgeSets, knowledge_sets
-from mmc.methods.solution import InfeasibleProblem
+from mmc.methods.problems.knowledge import CriticalPoints, KnowledgeAnswer, KnowledgeProblem, PointRule, overlap
+from mmc.methods.problems.shapes import KnowledgeSets, Shapes, knowledge_sets
 from mmc.methods.solvers import knowledge_socp
-from mmc.methods.solvers.knowledge_socp import CriticalPoints, KnowledgeProblem
 
 # scikit-learn's checks on data that have no hard margin: with a linear kernel, with a quadratic one too, and with a
 # Gaussian one none that double precision can tell
@@ -57,7 +56,7 @@ _NOT_LINEAR = (
 class _KnowledgeMethod(BinaryMethod):
     """What the four methods share: the knowledge sets, and the reading of the SVM that they come down to."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **BinaryMethod._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="neither")],
         "eps": [Interval(Real, 0, None, closed="neither"), None],
@@ -67,16 +66,33 @@ class _KnowledgeMethod(BinaryMethod):
         "accumulate": ["boolean"],
     }
 
-    def fit(self, X: Any, y: Any, shapes: Any = None) -> Self:
-        """Fit to knowledge sets around the rows of X: radii (n,), matrices Σ (n, d, d), or a list that mixes both.
+    covering: str | Mapping[str, object] | Covering | None
+    eps: float | None
+    novelty: str
 
-        Without shapes ``covering`` makes the sets: "half", the options of a Covering, or None, the points themselves.
-        Raise ValueError for a bad shape, InfeasibleProblem, NotConverged.
+    def fit(self, X: ArrayLike, y: ArrayLike, shapes: Shapes | None = None) -> Self:
+        """Fit to knowledge sets around the rows of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_sets, n_features)
+            The centres of the sets.
+        y : array-like of shape (n_sets,)
+            Their labels, of two classes.
+        shapes : array-like, default=None
+            Radii (n_sets,), matrices Σ (n_sets, n_features, n_features), or a list that mixes both. Without shapes
+            ``covering`` makes the sets out of the points.
+
+        Returns
+        -------
+        self
+            The fitted classifier. A bad shape raises ValueError; a problem without a certified answer raises
+            InfeasibleProblem or NotConverged.
         """
         return self._fit_one(self._training(X, y, shapes=shapes))
 
     def _sets(self, train: Training) -> KnowledgeSets:
-        shapes = train.extra.get("shapes")
+        shapes = cast("Shapes | None", train.extra.get("shapes"))
         if shapes is not None:
             return train.work.once("sets", lambda: knowledge_sets(train.X, train.sign, shapes))
         if self.covering is None:
@@ -85,31 +101,28 @@ class _KnowledgeMethod(BinaryMethod):
         balls = train.work.once(("cover", options), lambda: cover(train.X, train.sign, options))
         return knowledge_sets(balls.centers, balls.sign, balls.radii)
 
-    def _read(self, sets: KnowledgeSets, svm: CriticalPoints, C: float, owner: NDArray[np.intp]) -> Fitted:
-        """Return the classifier of an SVM on points of the sets, certified for slacks that an ``owner`` shares."""
-        sign = sets.sign[svm.owner]
-        weights = svm.alpha * sign
-        f = svm.gram @ weights
-        margins = np.full(owner.max() + 1, np.inf)
-        np.minimum.at(margins, owner, sign * (f + svm.b))
-        primal = _primal(float(weights @ f), margins, C)
+    def _read(self, problem: KnowledgeProblem, answer: KnowledgeAnswer, **more: object) -> Fitted:
+        """Return the classifier of an SVM on points of the sets; ``more`` are further attributes."""
+        rule, dual, sets = answer.primal, answer.dual, problem.sets
+        bracket = problem.certify(rule, dual)
         return Fitted(
-            objective=primal,
-            gap=_gap(primal, _dual(svm, sign, owner, C)),
-            iterations=svm.iterations,
-            version=svm.version,
-            intercept=svm.b,
-            coef=weights @ svm.points if self._linear else None,
-            dual=None if self._linear else weights,
-            points=svm.points,
+            objective=bracket.objective,
+            gap=bracket.gap,
+            iterations=answer.iterations,
+            version=answer.version,
+            intercept=rule.b,
+            coef=rule.weights @ rule.points if self._linear else None,
+            dual=None if self._linear else rule.weights,
+            points=rule.points,
             attributes={
                 "n_sets_": len(sets.sign),
                 "centers_": sets.centers,
                 "radii_": sets.radii,
-                "n_iter_": svm.iterations,
-                "eps_": svm.eps,
-                "training_points_": svm.points,
-                "training_size_": len(svm.points),
+                "n_iter_": answer.iterations,
+                "eps_": dual.eps,
+                "training_points_": rule.points,
+                "training_size_": len(rule.points),
+                **more,
             },
         )
 
@@ -119,19 +132,14 @@ class _EllipsoidMachine(_KnowledgeMethod):
 
     def _separate(self, sets: KnowledgeSets, C: float, shared: bool) -> Fitted:
         problem = KnowledgeProblem(sets, C, self._kernel, self.eps, self.novelty, shared)
-        svm = self._solve(problem)
-        sign = sets.sign[svm.owner]
-        fitted = self._read(sets, svm, C, svm.owner if shared else np.arange(len(sign)))
-        exact = np.nan
-        if self._linear:
-            w = (svm.alpha * sign) @ svm.points
-            primal = _primal(float(w @ w), sets.sign * (sets.centers @ w + svm.b) - sets.widths(w), C)
-            bound = svm if shared else knowledge_socp.solve(problem)
-            exact = _gap(primal, _dual(bound, sets.sign[bound.owner], bound.owner, C))
-            if shared:
-                fitted = replace(fitted, objective=primal, gap=exact)
-        critical, _ = sets.critical(self._kernel, svm.points, svm.alpha * sign)
-        return replace(fitted, attributes={**fitted.attributes, "critical_points_": critical, "exact_gap_": exact})
+        answer = self._solve(problem)
+        rule = answer.primal
+        critical, _ = sets.critical(self._kernel, rule.points, rule.weights)
+        if not self._linear:
+            return self._read(problem, answer, critical_points_=critical, exact_gap_=np.nan)
+        exact = problem.certify_sets(rule, answer.dual if shared else knowledge_socp.solve(problem).dual)
+        fitted = self._read(problem, answer, critical_points_=critical, exact_gap_=exact.gap)
+        return replace(fitted, objective=exact.objective, gap=exact.gap) if shared else fitted
 
 
 class HMEM(_EllipsoidMachine):
@@ -147,15 +155,15 @@ class HMEM(_EllipsoidMachine):
     def __init__(
         self,
         eps: float | None = None,
-        covering: Any = None,
+        covering: str | Mapping[str, object] | Covering | None = None,
         novelty: str = "all",
-        kernel: Any = "linear",
+        kernel: Kernel = "linear",
         gamma: float | None = None,
         degree: int = 3,
         coef0: float = 1.0,
         solver: str = "alternating",
-        solver_options: dict[str, Any] | None = None,
-        pos_label: Any = None,
+        solver_options: Mapping[str, object] | None = None,
+        pos_label: object = None,
     ):
         self.eps = eps
         self.covering = covering
@@ -170,15 +178,9 @@ class HMEM(_EllipsoidMachine):
 
     def _fit(self, train: Training) -> Fitted:
         sets = self._sets(train)
-        pair = sets.overlapping()
-        if pair is not None:
-            i, j, contact = pair
-            raise InfeasibleProblem(
-                f"no hard margin: knowledge sets {i} (positive) and {j} (negative) "
-                + (f"overlap; scaled by {contact:.3g} they would touch" if contact < 1 else "touch")
-                + "; shrink them or use SMEM",
-                1 - min(contact, 1.0),
-            )
+        infeasible = overlap(sets)
+        if infeasible is not None:
+            raise infeasible
         return self._separate(sets, np.inf, shared=True)
 
     def _expected_failed_checks(self) -> dict[str, str]:
@@ -199,16 +201,16 @@ class SMEM(_EllipsoidMachine):
         self,
         C: float = 1.0,
         eps: float | None = None,
-        covering: Any = "half",
+        covering: str | Mapping[str, object] | Covering | None = "half",
         novelty: str = "all",
         slack: str = "point",
-        kernel: Any = "linear",
+        kernel: Kernel = "linear",
         gamma: float | None = None,
         degree: int = 3,
         coef0: float = 1.0,
         solver: str = "alternating",
-        solver_options: dict[str, Any] | None = None,
-        pos_label: Any = None,
+        solver_options: Mapping[str, object] | None = None,
+        pos_label: object = None,
     ):
         self.C = C
         self.eps = eps
@@ -224,7 +226,7 @@ class SMEM(_EllipsoidMachine):
         self.pos_label = pos_label
 
     def _fit(self, train: Training) -> Fitted:
-        return self._separate(self._sets(train), self.C, self.slack == "shared" or self.solver == "socp")
+        return self._separate(self._sets(train), self.C, self.slack == "shared" or not self._can.slack_per_point)
 
 
 class TSVC(_KnowledgeMethod):
@@ -238,15 +240,15 @@ class TSVC(_KnowledgeMethod):
         self,
         C: float = 1.0,
         eps: float | None = None,
-        covering: Any = "half",
+        covering: str | Mapping[str, object] | Covering | None = "half",
         accumulate: bool = False,
-        kernel: Any = "linear",
+        kernel: Kernel = "linear",
         gamma: float | None = None,
         degree: int = 3,
         coef0: float = 1.0,
         solver: str = "alternating",
-        solver_options: dict[str, Any] | None = None,
-        pos_label: Any = None,
+        solver_options: Mapping[str, object] | None = None,
+        pos_label: object = None,
     ):
         self.C = C
         self.eps = eps
@@ -261,9 +263,8 @@ class TSVC(_KnowledgeMethod):
         self.pos_label = pos_label
 
     def _fit(self, train: Training) -> Fitted:
-        sets = self._sets(train)
         problem = KnowledgeProblem(
-            sets,
+            self._sets(train),
             self.C,
             self._kernel,
             self.eps,
@@ -271,10 +272,10 @@ class TSVC(_KnowledgeMethod):
             least_critical=True,
             accumulate=self.accumulate,
         )
-        svm = self._solve(problem)
-        fitted = self._read(sets, svm, self.C, np.arange(len(svm.points)))
-        critical, _ = sets.critical(self._kernel, svm.points, svm.alpha * sets.sign[svm.owner], least=True)
-        return replace(fitted, attributes={**fitted.attributes, "critical_points_": critical})
+        answer = self._solve(problem)
+        rule = answer.primal
+        critical, _ = problem.sets.critical(self._kernel, rule.points, rule.weights, least=True)
+        return self._read(problem, answer, critical_points_=critical)
 
 
 class SCSVM(_KnowledgeMethod):
@@ -283,14 +284,14 @@ class SCSVM(_KnowledgeMethod):
     def __init__(
         self,
         C: float = 1.0,
-        covering: Any = "half",
-        kernel: Any = "linear",
+        covering: str | Mapping[str, object] | Covering | None = "half",
+        kernel: Kernel = "linear",
         gamma: float | None = None,
         degree: int = 3,
         coef0: float = 1.0,
         solver: str = "libsvm",
-        solver_options: dict[str, Any] | None = None,
-        pos_label: Any = None,
+        solver_options: Mapping[str, object] | None = None,
+        pos_label: object = None,
     ):
         self.C = C
         self.covering = covering
@@ -306,36 +307,11 @@ class SCSVM(_KnowledgeMethod):
         sets = self._sets(train)
         n = len(sets.sign)
         K = self._kernel(sets.centers, sets.centers)
-        found = self._solve(SvmProblem(K, sets.sign, np.full(n, self.C)))
-        svm = CriticalPoints(
-            sets.centers, np.arange(n), K, found.dual.a, found.primal.b, found.iterations, found.version
+        svm = self._solve(SvmProblem(K, sets.sign, np.full(n, self.C)))
+        answer = Answer(
+            PointRule(sets.centers, svm.primal.coef, svm.primal.b),
+            CriticalPoints(sets.centers, np.arange(n), K, svm.dual.a),
+            svm.iterations,
+            svm.version,
         )
-        return self._read(sets, svm, self.C, svm.owner)
-
-
-def _primal(squared_norm: float, margins: Array, C: float) -> float:
-    """Return ½‖w‖² + C Σ ξ for the smallest slacks; for C = ∞ of (w, b) scaled until the least margin is 1."""
-    if np.isfinite(C):
-        return 0.5 * squared_norm + C * float(np.maximum(1 - margins, 0).sum())
-    least = float(margins.min())
-    return 0.5 * squared_norm / least**2 if least > 0 else np.inf
-
-
-def _dual(svm: CriticalPoints, sign: Array, owner: NDArray[np.intp], C: float) -> float:
-    """Return Σα − ½‖Σ α y x‖² for α scaled to Σ_{one owner} α ≤ C, then to Σ αy = 0, then together to its best."""
-    totals = np.bincount(owner, svm.alpha)
-    alpha = svm.alpha * np.divide(C, totals, out=np.ones_like(totals), where=totals > C)[owner]
-    pos, neg = alpha[sign > 0].sum(), alpha[sign < 0].sum()
-    if min(pos, neg) == 0:
-        return 0.0
-    alpha *= min(pos, neg) / np.where(sign > 0, pos, neg)
-    weights = alpha * sign
-    linear, quadratic = float(alpha.sum()), float(weights @ svm.gram @ weights)
-    scale = linear / quadratic if quadratic > 0 else 1.0
-    if np.isfinite(C):
-        scale = min(scale, 1.0)
-    return scale * linear - 0.5 * scale**2 * quadratic
-
-
-def _gap(primal: float, dual: float) -> float:
-    return (primal - dual) / primal if np.isfinite(primal) else np.inf
+        return self._read(KnowledgeProblem(sets, self.C, self._kernel, shared_slack=False), answer)

@@ -12,10 +12,11 @@ be mapped to one point, and the ratio says nothing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from math import inf, nan
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -45,7 +46,7 @@ class MMRM(BinaryMethod):
     The coefficients of (30) are capped (see ``solvers/lp.py``), far above what the data of the papers need.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **BinaryMethod._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="right")],
         "C_unit": [StrOptions({"threshold", "absolute"})],
@@ -60,8 +61,8 @@ class MMRM(BinaryMethod):
         degree: int = 3,
         coef0: float = 1.0,
         solver: str = "lp",
-        solver_options: dict[str, Any] | None = None,
-        pos_label: Any = None,
+        solver_options: Mapping[str, object] | None = None,
+        pos_label: object = None,
     ):
         self.C = C
         self.C_unit = C_unit

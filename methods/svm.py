@@ -7,8 +7,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from mmc.methods.problems.hinges import SvmProblem
 class SVM(BinaryMethod):
     """Soft-margin SVM with a cost for each class: ``C_pos`` for errors on the positive one, ``C_neg`` on the other."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **BinaryMethod._parameter_constraints,
         "C_pos": [Interval(Real, 0, None, closed="neither")],
         "C_neg": [Interval(Real, 0, None, closed="neither")],
@@ -36,8 +37,8 @@ class SVM(BinaryMethod):
         degree: int = 3,
         coef0: float = 1.0,
         solver: str = "libsvm",
-        solver_options: dict[str, Any] | None = None,
-        pos_label: Any = None,
+        solver_options: Mapping[str, object] | None = None,
+        pos_label: object = None,
     ):
         self.C_pos = C_pos
         self.C_neg = C_neg

@@ -22,12 +22,14 @@ class Capabilities:
     ``kernels``: any kernel, not only the linear one. ``rows``: it asks for kernel rows when it needs them, so that the
     whole Gram matrix need not be in memory. ``together``: ``prepare(problems)`` does for a whole grid what is cheaper
     together. ``session``: ``solve`` takes a ``session``, which carries what it learns to the next problem of a path.
+    ``slack_per_point``: for knowledge sets, a slack of its own for every point; without it, sets have one each.
     """
 
     kernels: bool = True
     rows: bool = False
     together: bool = False
     session: bool = False
+    slack_per_point: bool = False
 
 
 @dataclass
