@@ -25,6 +25,7 @@ from mmc.methods import entry_of
 from mmc.methods._sklearn import Interval, StrOptions
 from mmc.methods.numerics.gram import WHOLE, LazyGram
 from mmc.methods.numerics.kernels import KERNELS, Array, Kernel, KernelSpec
+from mmc.methods.numerics.moments import Moments
 from mmc.methods.numerics.workspace import Workspace
 from mmc.methods.problems import Answer, Problem
 from mmc.methods.solution import FitError, Solution, Status
@@ -47,6 +48,10 @@ class Training:
     def gram(self, spec: KernelSpec) -> Array:
         """Return the Gram matrix of the training points, made once per kernel. Do not write into it."""
         return self.work.once(("gram", spec), lambda: spec(self.X, self.X))
+
+    def moments(self) -> Moments:
+        """Return the moments of the points themselves, made once."""
+        return self.work.once("moments", lambda: Moments.of(self.X, self.sign > 0))
 
     def kernel(self, spec: KernelSpec) -> Array | LazyGram:
         """Return the Gram matrix, or a stand-in that makes rows on demand if it is too large for memory."""

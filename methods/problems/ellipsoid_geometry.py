@@ -1,29 +1,25 @@
-"""The distance between two ellipsoids: the problem that the solvers of `ErrorRateClassifier` share.
+"""The span of two ellipsoids: all that the distance between them depends on.
 
-(3.15)  min ½‖w‖²   s.t.  w'μ1 - b ≥ 1 + κ1‖C1'w‖,   b - w'μ2 ≥ 1 + κ2‖C2'w‖,   Σ_i = C_i C_i' (+ ridge·I)
-(3.23)  its dual: min ‖z1 - z2‖,  z1 = μ1 - C1 u1,  z2 = μ2 + C2 u2,  ‖u_i‖ ≤ κ_i;   w = 2r/‖r‖²,  r = z1 - z2
-
-Without b the primal asks for d'w ≥ 2 + κ1 s1(w) + κ2 s2(w) with d = μ1 - μ2 and s_i(w)² = w'Σ_i w, so that only d and
-B = [C1 C2] matter. The answer lies in the span of d and B. A `Geometry` is that span, in one of two languages:
+The ellipsoids have centres μ1, μ2 and shapes Σ_i = C_i C_i' (+ ridge·I). The closest points depend on d = μ1 - μ2 and on
+B = [C1 C2] only, and their difference lies in the span of d and B. A `Geometry` is that span, in one of two languages:
 
 * `Coordinates`: vectors are vectors of feature space; the rows of B' are the centred points divided by √m_i;
-* `Gram`: a vector (α, c) stands for αd + Bc, and only B'B, B'd and d'd are known, as with a kernel.
+* `KernelGeometry`: a vector (α, c) stands for αd + Bc, and only B'B, B'd and d'd are known, as with a kernel.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import ceil, floor, inf, log10, nan, sqrt
-from typing import Any
+from math import sqrt
 
 import numpy as np
 from scipy.linalg import eigh, qr, svd
 from scipy.linalg.lapack import dpotrf
 
-from mmc.methods.frontier import Frontier
 from mmc.methods.numerics.kernels import Array
-from mmc.methods.solution import InfeasibleProblem, Status
+from mmc.methods.numerics.workspace import Workspace
+from mmc.methods.problems.feasible_edge import FeasibleEdge
 
 _EPS = float(np.finfo(float).eps)
 
@@ -34,7 +30,7 @@ class Geometry:
 
     member: Array
     ridge: float
-    memory: dict[str, Any] = field(default_factory=dict, init=False)  # what solvers keep for the next problem
+    memory: Workspace = field(default_factory=Workspace, init=False)  # what solvers keep for the next problem
 
     def pull(self, v: Array) -> Array:
         """Return B'v, for a vector or for the columns of a matrix."""
@@ -49,11 +45,11 @@ class Geometry:
         """Return the difference of the means."""
         raise NotImplementedError
 
-    def along(self, v: Array) -> Any:
+    def along(self, v: Array) -> Array:
         """Return d'v, for a vector or for the columns of a matrix."""
         raise NotImplementedError
 
-    def products(self, V: Array, v: Array, h: Array) -> Any:
+    def products(self, V: Array, v: Array, h: Array) -> Array:
         """Return V'v for vectors or matrices, where h = B'v is known."""
         raise NotImplementedError
 
@@ -71,9 +67,9 @@ class Geometry:
         raise NotImplementedError
 
     @cached_property
-    def frontier(self) -> Frontier:
+    def edge(self) -> FeasibleEdge:
         """Return the exact edge of feasibility; costs an eigendecomposition the first time."""
-        return Frontier.of(self.coordinates)
+        return self.coordinates.edge
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,10 +89,10 @@ class Coordinates(Geometry):
     def d(self) -> Array:
         return self.mean_difference
 
-    def along(self, v: Array) -> Any:
+    def along(self, v: Array) -> Array:
         return self.mean_difference @ v
 
-    def products(self, V: Array, v: Array, h: Array) -> Any:
+    def products(self, V: Array, v: Array, h: Array) -> Array:
         return V.T @ v
 
     def norm2(self, v: Array) -> float:
@@ -158,12 +154,13 @@ class Coordinates(Geometry):
         return Coordinates(member, self.ridge, self.mean_difference, np.concatenate(parts))
 
     @cached_property
-    def frontier(self) -> Frontier:
-        return Frontier.of(self if len(self.rows) > len(self.d) else self.spanned)
+    def edge(self) -> FeasibleEdge:
+        small = self if len(self.rows) > len(self.d) else self.spanned
+        return FeasibleEdge.of(small.d, *small.covariances)
 
 
 @dataclass(frozen=True, eq=False)
-class Gram(Geometry):
+class KernelGeometry(Geometry):
     """Inner products: ``G`` = B'B, ``g`` = B'd, ``dd`` = d'd; ``noise`` is the rounding error of G's eigenvalues."""
 
     G: Array
@@ -181,16 +178,16 @@ class Gram(Geometry):
     def d(self) -> Array:
         return np.eye(1, len(self.g) + 1)[0]
 
-    def along(self, v: Array) -> Any:
+    def along(self, v: Array) -> Array:
         return v[0] * self.dd + self.g @ v[1:]
 
-    def products(self, V: Array, v: Array, h: Array) -> Any:
+    def products(self, V: Array, v: Array, h: Array) -> Array:
         return V[:1].T @ self.along(v)[None] + V[1:].T @ h if V.ndim == 2 else V[0] * self.along(v) + V[1:] @ h
 
     def norm2(self, v: Array) -> float:
         return float(self.products(v, v, self.pull(v)))
 
-    def rounding(self, V: Array) -> Any:
+    def rounding(self, V: Array) -> Array:
         """Return the rounding error of the squared norm of each column."""
         return (_EPS * float(self.diagonal.sum()) + self.noise) * np.einsum("ij,ij->j", V[1:], V[1:])
 
@@ -225,119 +222,6 @@ class Gram(Geometry):
         alpha = v[-1] / outside if outside else 0.0
         inside = v[: len(values)] / np.sqrt(values) - alpha * (self.g @ vectors) / values
         return np.concatenate([[alpha], vectors @ inside])
-
-
-@dataclass(frozen=True)
-class EllipsoidPair:
-    """One problem: the shape of the ellipsoids and their sizes κ_i = √((1 - η_i)/η_i)."""
-
-    geometry: Geometry
-    kappa: tuple[float, float]
-
-
-@dataclass(frozen=True)
-class Closest:
-    """A solver's answer: r = z1 - z2, and row multipliers u where r alone does not determine them.
-
-    ``in_coordinates`` says that r and u belong to ``geometry.coordinates``. ``middle`` is r'(z1 + z2 - μ1 - μ2)/2 of an iterate that is not optimal (3.27), ``angle`` its distance from it.
-    ``proof`` is what `certify` says of r and u, if the solver has asked already.
-    """
-
-    r: Array
-    iterations: int
-    version: str
-    u: Array | None = None
-    in_coordinates: bool = False
-    status: Status = Status.SOLVED
-    middle: float | None = None
-    angle: float | None = None
-    proof: Certificate | None = None
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """The feasible primal point w = ``scale``·r, its relative distance ``gap`` from a feasible dual point, and r's measures:
-    ``norm2`` = r'r, ``spread`` = s_i(r), ``along`` = d'r.
-    """
-
-    gap: float
-    scale: float
-    norm2: float
-    spread: tuple[float, float]
-    along: float
-
-
-def certify(problem: EllipsoidPair, r: Array, u: Array | None = None) -> Certificate:
-    """Return the duality gap of r, whatever solver it came from.
-
-    Primal: r scaled until it satisfies (3.15). Dual: the row multipliers u, stretched within their balls, or the
-    points of the ellipsoids that lie farthest in the direction of r. The gap is inf where no scaling of r is feasible.
-    """
-    geometry, kappa = problem.geometry, problem.kappa
-    h = geometry.pull(r)
-    norm2, along = float(geometry.products(r, r, h)), float(geometry.along(r))
-    within = geometry.ridge * max(norm2, 0.0)
-    first, second = ((h * h) @ geometry.member).tolist()
-    spread = sqrt(first + within), sqrt(second + within)
-    margin = along - kappa[0] * spread[0] - kappa[1] * spread[1]
-    if not (margin > 0 and norm2 > 0):
-        return Certificate(inf, nan, norm2, spread, along)
-    if u is None:
-        nu = [k / s if s > 0 else 0.0 for k, s in zip(kappa, spread, strict=True)]
-        between = geometry.d - geometry.push(h * (geometry.member @ nu))
-        if geometry.ridge:
-            between -= geometry.ridge * sum(nu) * r
-    else:
-        between = geometry.d - geometry.push(u * (geometry.member @ _stretch(geometry, kappa, u)))
-    distance2 = geometry.norm2(between)
-    objective, bound = 2 * norm2 / margin**2, 2 / max(distance2, _EPS * norm2)
-    return Certificate(max(1 - bound / objective, 0.0), 2 / margin, norm2, spread, along)
-
-
-def _stretch(geometry: Geometry, kappa: tuple[float, float], u: Array) -> list[float]:
-    """Return the factors of u1 and u2 that bring d - Bu closest to 0 without leaving the balls."""
-    parts = [geometry.push(u * side) for side in geometry.member.T]
-    limit = [k / max(sqrt((u * u) @ side), _EPS) for k, side in zip(kappa, geometry.member.T, strict=True)]
-    along = [float(geometry.along(part)) for part in parts]
-    pulled = [geometry.pull(part) for part in parts]
-    norm2 = [float(geometry.products(part, part, h)) for part, h in zip(parts, pulled, strict=True)]
-    cross = float(geometry.products(parts[0], parts[1], pulled[1]))
-    factor = [min(1.0, top) for top in limit]
-    for i in (0, 1, 0, 1, 0, 1):
-        if norm2[i] > 0:
-            factor[i] = min(max((along[i] - cross * factor[1 - i]) / norm2[i], 0.0), limit[i])
-    return factor
-
-
-def infeasible(problem: EllipsoidPair, p: float) -> InfeasibleProblem:
-    """Return the error that says, in rates, how far the problem is from feasible (p of `Frontier.demand`)."""
-    asked = [1 / (1 + k * k) for k in problem.kappa]
-    if np.isinf(p):
-        return InfeasibleProblem(
-            "the two classes have the same mean in feature space: no linear rule can bound both errors, "
-            "at any rates; use another kernel or other features",
-            inf,
-        )
-    enough = [1 / (1 + (k / p) ** 2) for k in problem.kappa]
-    return InfeasibleProblem(
-        f"eta_pos={asked[0]:.4g}, eta_neg={asked[1]:.4g} ask for {p:.4g} times what the data allow; shrinking both "
-        f"demands equally, eta_pos={_round_up(enough[0])}, eta_neg={_round_up(enough[1])} would be feasible",
-        p - 1,
-    )
-
-
-def check_feasible(problem: EllipsoidPair) -> float:
-    """Raise InfeasibleProblem if the ellipsoids touch or overlap; return the log-odds of `Frontier.demand` if not."""
-    lower, upper, z = problem.geometry.frontier.demand(problem.kappa)
-    if upper >= 1:
-        raise infeasible(problem, max(lower, 1.0))
-    return z
-
-
-def _round_up(eta: float) -> str:
-    """Print a rate with three digits, never below it and never above 1: a printed rate must be feasible too."""
-    digits = 2 - floor(log10(eta))
-    return f"{min(ceil(eta * 10**digits + 1e-6) / 10**digits, 1.0):.3g}"
 
 
 def _compress(rows: Array) -> Array:
