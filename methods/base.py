@@ -116,6 +116,15 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
     solver_options: Mapping[str, object] | None
     pos_label: object
 
+    classes_: NDArray[np.generic]
+    coef_: Array
+    intercept_: Array
+    dual_coef_: Array
+    support_: NDArray[np.intp]
+    support_vectors_: Array
+    worst_case_error_: Array
+    solution_: Solution
+
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "kernel": [StrOptions(set(KERNELS)), callable],
         "gamma": [Interval(Real, 0, None, closed="neither"), None],
@@ -146,13 +155,12 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: ArrayLike) -> NDArray[np.generic]:
         """Return the predicted labels."""
-        decision = self.decision_function(X)
-        return self.classes_[(decision > 0).astype(int)]
+        return self.classes_.take((self.decision_function(X) > 0).astype(int))
 
     @classmethod
     @cache
     def _get_param_names(cls) -> list[str]:
-        return super()._get_param_names()  # from the constructor's signature: once, for it takes its time
+        return list(super()._get_param_names())  # from the constructor's signature: once, for it takes its time
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -308,15 +316,19 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
         return self
 
     def _decide(self, X: Array, train: Training | None = None) -> Array:
+        return self._expansion(X, train) + float(self.intercept_[0])
+
+    def _expansion(self, X: Array, train: Training | None) -> Array:
+        """Return the decision values without the intercept."""
         if hasattr(self, "coef_"):
-            return X @ self.coef_[0] + self.intercept_[0]
+            values: Array = X @ self.coef_[0]
+            return values
         K = train.cross(self._kernel, X) if train is not None and self._dual_on_training else None
         if K is not None:
-            K = K if K.shape[1] == len(self.support_) else K[:, self.support_]
-            return K @ self.dual_coef_[0] + self.intercept_[0]
+            values = (K if K.shape[1] == len(self.support_) else K[:, self.support_]) @ self.dual_coef_[0]
+            return values
         parts = np.array_split(X, 1 + 8 * len(X) * len(self.support_) // WHOLE)
-        values = [self._kernel(part, self.support_vectors_) @ self.dual_coef_[0] for part in parts]
-        return np.concatenate(values) + self.intercept_[0]
+        return np.concatenate([self._kernel(part, self.support_vectors_) @ self.dual_coef_[0] for part in parts])
 
 
 def _plain(X: object, y: object) -> bool:

@@ -77,9 +77,8 @@ class ErrorRateClassifier(BinaryMethod):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from mmc.methods import ErrorRateClassifier
-    >>> X = np.array([[-2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]])
+    >>> X = [[-2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]]
     >>> model = ErrorRateClassifier(eta_pos=0.3, eta_neg=0.3).fit(X, [0, 0, 0, 1, 1, 1])
     >>> model.predict([[0.5, 3.0]])
     array([1])

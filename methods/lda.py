@@ -48,7 +48,8 @@ class LDA(BinaryMethod):
     Examples
     --------
     >>> from mmc.methods import LDA
-    >>> model = LDA().fit([[-2.0, 0.0], [-1.0, 1.0], [1.0, -1.0], [2.0, 0.0]], [0, 0, 1, 1])
+    >>> X = [[-2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]]
+    >>> model = LDA().fit(X, [0, 0, 0, 1, 1, 1])
     >>> model.predict([[0.5, 3.0]])
     array([1])
     """

@@ -34,9 +34,62 @@ from mmc.methods.solution import FitError
 class M4(BinaryMethod):
     """Maxi-min margin machine; ``C=inf`` is the hard margin (12).
 
-    The covariances are those of feature space, Σ + ridge·I; with a kernel of full rank and a small ridge each class can be mapped
-    to one point, and ρ says nothing. ``ridge=None`` takes 1e-6 of the variance of the data, so that any data can be
-    fitted; the amount is ``ridge_``. ``rho_`` is ρ: with slacks, that of the soft margin; nan if w = 0.
+    Parameters
+    ----------
+    C : float or inf, default 1.0
+        The cost of a unit of slack; ``inf`` allows none.
+    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values.
+    gamma : float or None, default None
+        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+    degree : int, default 3
+        The degree of "poly".
+    coef0 : float, default 1.0
+        The constant of "poly".
+    ridge : float or None, default None
+        Added to both covariances in feature space. None adds 1e-6 of the variance of the data, enough to fit any data.
+        With a kernel of full rank and a small ridge each class can be mapped to one point, and ρ says nothing.
+    solver : {"sequential-socp"}, default "sequential-socp"
+        The algorithm: a cone program.
+    solver_options : dict or None, default None
+        Options of that solver's ``solve``.
+    pos_label : label or None, default None
+        The positive class. None takes the larger label, as numbers if all labels are numbers.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels, sorted.
+    pos_label_ : label
+        The positive class.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the features, if X had names.
+    coef_ : ndarray of shape (1, n_features_in_)
+        The normal of the hyperplane, for the linear kernel only.
+    intercept_ : ndarray of shape (1,)
+        The constant of the decision function.
+    support_ : ndarray of shape (n_support,)
+        For other kernels: the training points that the decision function uses.
+    support_vectors_ : ndarray of shape (n_support, n_features_in_)
+        These points.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Their coefficients.
+    rho_ : float
+        ρ; with slacks, that of the soft margin; nan if w = 0.
+    ridge_ : float
+        The ridge that was added.
+    solution_ : Solution
+        Status, objective 2/ρ + C Σξ, duality gap, iterations, seconds, solver and its version.
+
+    Examples
+    --------
+    >>> from mmc.methods import M4
+    >>> X = [[-2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]]
+    >>> model = M4().fit(X, [0, 0, 0, 1, 1, 1])
+    >>> model.predict([[0.5, 3.0]])
+    array([1])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {

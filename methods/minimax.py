@@ -55,31 +55,69 @@ class MPM(BinaryMethod):
 
     Parameters
     ----------
-    kernel, gamma, degree, coef0
-        As in scikit-learn.
-    ridge : float or None
+    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values.
+    gamma : float or None, default None
+        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+    degree : int, default 3
+        The degree of "poly".
+    coef0 : float, default 1.0
+        The constant of "poly".
+    ridge : float or None, default None
         Added to the diagonal of both covariances. None adds 1e-8 of the mean variance of a coordinate, enough to
         fit any data. The amount used is ``ridge_``: a bound means nothing without it.
-    ridge_kind : {"feature", "input", "w"}
+    ridge_kind : {"feature", "input", "w"}, default "feature"
         Where the ridge is added: in the kernel's feature space, in input space (the same for a linear kernel, which
         is the only one that has it) or to the matrices that act on the dual coefficients (not for a linear kernel).
-    rank_tol : float or None
+    rank_tol : float or None, default None
         For kernels: a is a combination of as many training points as it takes (pivoted Cholesky) for every other one
         to be within √(rank_tol · max k(x, x)) of their span. The bounds stay valid and can only be smaller. None
         takes all points.
-    solver, solver_options, pos_label
-        The algorithm, its options, and the label of the positive class x.
+    solver : {"frontier", "least-squares", "socp"}, default "frontier"
+        The algorithm: the curve of all trade-offs, iterative least squares, or a cone program.
+    solver_options : dict or None, default None
+        Options of that solver's ``solve``.
+    pos_label : label or None, default None
+        The positive class. None takes the larger label, as numbers if all labels are numbers.
 
     Attributes
     ----------
-    worst_case_error_ : array
+    classes_ : ndarray of shape (2,)
+        The labels, sorted.
+    pos_label_ : label
+        The positive class.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the features, if X had names.
+    coef_ : ndarray of shape (1, n_features_in_)
+        The normal of the hyperplane, for the linear kernel only.
+    intercept_ : ndarray of shape (1,)
+        The constant of the decision function.
+    support_ : ndarray of shape (n_support,)
+        For other kernels: the training points that the decision function uses.
+    support_vectors_ : ndarray of shape (n_support, n_features_in_)
+        These points.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Their coefficients.
+    worst_case_error_ : ndarray of shape (2,)
         1 - α and 1 - β in the order of ``classes_``.
     ridge_ : float
         The ridge that was added.
     rank_ : int
         The number of coordinates in which the problem was solved.
     solution_ : Solution
-        ``objective`` is κ(α), ``gap`` its relative duality gap.
+        Status, objective κ(α), duality gap, iterations, seconds, solver and its version.
+
+    Examples
+    --------
+    >>> from mmc.methods import MPM
+    >>> X = [[-2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]]
+    >>> model = MPM().fit(X, [0, 0, 0, 1, 1, 1])
+    >>> model.predict([[0.5, 3.0]])
+    array([1])
+    >>> model.worst_case_error_.round(2)
+    array([0.11, 0.11])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -154,7 +192,7 @@ class MPM(BinaryMethod):
             gap=bound.gap,
             iterations=answer.iterations,
             version=answer.version,
-            intercept=-(a @ view.mean_neg + bound.kappa_neg * bound.spread_neg),
+            intercept=-float(a @ view.mean_neg + bound.kappa_neg * bound.spread_neg),
             coef=a if view.expand is None else None,
             dual=None if view.expand is None else view.expand(a),
             errors=(1 / (1 + bound.objective**2), 1 / (1 + bound.kappa_neg**2)),
@@ -215,8 +253,74 @@ class BMPM(MPM):
     """Biased minimax probability machine: the largest worst-case accuracy of the positive class while the negative
     class keeps at least ``min_accuracy_neg``.
 
-    ``min_accuracy_neg=None`` takes MPM's level, which gives MPM. A level that no hyperplane can keep raises
-    InfeasibleProblem, which names the largest one that can be kept. All else is as in :class:`MPM`.
+    All parameters but ``min_accuracy_neg`` are those of `MPM`.
+
+    Parameters
+    ----------
+    min_accuracy_neg : float in (0, 1) or None, default None
+        The worst-case accuracy that the negative class keeps at least. A level that no hyperplane can keep raises
+        InfeasibleProblem, which names the largest one that can be kept. None takes MPM's level, which gives MPM.
+    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values.
+    gamma : float or None, default None
+        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+    degree : int, default 3
+        The degree of "poly".
+    coef0 : float, default 1.0
+        The constant of "poly".
+    ridge : float or None, default None
+        Added to the diagonal of both covariances. None adds 1e-8 of the mean variance of a coordinate, enough to
+        fit any data. The amount used is ``ridge_``: a bound means nothing without it.
+    ridge_kind : {"feature", "input", "w"}, default "feature"
+        Where the ridge is added: in the kernel's feature space, in input space (the same for a linear kernel, which
+        is the only one that has it) or to the matrices that act on the dual coefficients (not for a linear kernel).
+    rank_tol : float or None, default None
+        For kernels: a is a combination of as many training points as it takes (pivoted Cholesky) for every other one
+        to be within √(rank_tol · max k(x, x)) of their span. The bounds stay valid and can only be smaller. None
+        takes all points.
+    solver : {"frontier", "fractional", "gradient-projection", "socp"}, default "frontier"
+        The algorithm: the curve of all trade-offs, the parametric method, Rosen's gradient projection, or cone programs.
+    solver_options : dict or None, default None
+        Options of that solver's ``solve``.
+    pos_label : label or None, default None
+        The positive class. None takes the larger label, as numbers if all labels are numbers.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels, sorted.
+    pos_label_ : label
+        The positive class.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the features, if X had names.
+    coef_ : ndarray of shape (1, n_features_in_)
+        The normal of the hyperplane, for the linear kernel only.
+    intercept_ : ndarray of shape (1,)
+        The constant of the decision function.
+    support_ : ndarray of shape (n_support,)
+        For other kernels: the training points that the decision function uses.
+    support_vectors_ : ndarray of shape (n_support, n_features_in_)
+        These points.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Their coefficients.
+    worst_case_error_ : ndarray of shape (2,)
+        1 - α and 1 - β in the order of ``classes_``.
+    ridge_ : float
+        The ridge that was added.
+    rank_ : int
+        The number of coordinates in which the problem was solved.
+    solution_ : Solution
+        Status, objective κ(α), duality gap, iterations, seconds, solver and its version.
+
+    Examples
+    --------
+    >>> from mmc.methods import BMPM
+    >>> X = [[-2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]]
+    >>> model = BMPM(min_accuracy_neg=0.8).fit(X, [0, 0, 0, 1, 1, 1])
+    >>> model.worst_case_error_.round(2)
+    array([0.2 , 0.07])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -248,5 +352,5 @@ class BMPM(MPM):
 
 
 def _level(kappa: Array | float) -> Array:
-    square = np.square(kappa)
+    square: Array = np.square(kappa)
     return square / (1 + square)

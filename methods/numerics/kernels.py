@@ -85,4 +85,5 @@ class KernelSpec:
             lower = KernelSpec("poly", gamma, self.degree - 1, self.coef0)
             return self.degree * gamma * (lower(X, Z) * weights) @ Z
         pull = self(X, Z) * weights
-        return 2 * gamma * (pull @ Z - pull.sum(axis=1)[:, None] * X)
+        rows: Array = 2 * gamma * (pull @ Z - pull.sum(axis=1)[:, None] * X)
+        return rows

@@ -138,8 +138,9 @@ class Coordinates(Geometry):
     @cached_property
     def axes(self) -> Array:
         """Orthonormal axes, as columns, of the part of feature space that the data span."""
-        _, sizes, axes = svd(np.vstack([self.compressed.rows, self.mean_difference]), full_matrices=False)
-        return axes[sizes > max(axes.shape) * _EPS * sizes[0]].T
+        _, sizes, rows = svd(np.vstack([self.compressed.rows, self.mean_difference]), full_matrices=False)
+        axes: Array = rows[sizes > max(rows.shape) * _EPS * sizes[0]].T
+        return axes
 
     @cached_property
     def spanned(self) -> Coordinates:
@@ -169,27 +170,32 @@ class KernelGeometry(Geometry):
     noise: float
 
     def pull(self, v: Array) -> Array:
-        return (self.g if v.ndim == 1 else self.g[:, None]) * v[0] + self.G @ v[1:]
+        h: Array = (self.g if v.ndim == 1 else self.g[:, None]) * v[0] + self.G @ v[1:]
+        return h
 
     def push(self, c: Array) -> Array:
         return np.concatenate([np.zeros_like(c[:1]), c])
 
     @cached_property
     def d(self) -> Array:
-        return np.eye(1, len(self.g) + 1)[0]
+        return np.eye(1, len(self.g) + 1).ravel()
 
     def along(self, v: Array) -> Array:
-        return v[0] * self.dd + self.g @ v[1:]
+        products: Array = v[0] * self.dd + self.g @ v[1:]
+        return products
 
     def products(self, V: Array, v: Array, h: Array) -> Array:
-        return V[:1].T @ self.along(v)[None] + V[1:].T @ h if V.ndim == 2 else V[0] * self.along(v) + V[1:] @ h
+        along = self.along(v)
+        products: Array = V[:1].T @ along[None] + V[1:].T @ h if V.ndim == 2 else V[0] * along + V[1:] @ h
+        return products
 
     def norm2(self, v: Array) -> float:
         return float(self.products(v, v, self.pull(v)))
 
     def rounding(self, V: Array) -> Array:
         """Return the rounding error of the squared norm of each column."""
-        return (_EPS * float(self.diagonal.sum()) + self.noise) * np.einsum("ij,ij->j", V[1:], V[1:])
+        squares: Array = np.einsum("ij,ij->j", V[1:], V[1:])
+        return (_EPS * float(self.diagonal.sum()) + self.noise) * squares
 
     @cached_property
     def diagonal(self) -> Array:

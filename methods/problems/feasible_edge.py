@@ -56,7 +56,8 @@ class FeasibleEdge:
 
     def direction(self, z: float) -> Array:
         """Return the w that separates the ellipsoids which touch at log-odds z."""
-        return self.axes @ (self.c / (expit(z) * self.share + expit(-z) * (1 - self.share)))
+        w: Array = self.axes @ (self.c / (expit(z) * self.share + expit(-z) * (1 - self.share)))
+        return w
 
     def touching(self, z: float) -> tuple[float, float, float, float]:
         """Return κ1, κ2 at log-odds z of t, and the two spreads √Σ(c²l/a²), √Σ(c²(1-l)/a²)."""

@@ -59,7 +59,7 @@ class MomentPair:
     @cached_property
     def start(self) -> Array:
         """Return the a that is best for y alone: it satisfies the constraints of every feasible κ(γ)."""
-        a = cho_solve(self.factors[1], self.d)
+        a: Array = cho_solve(self.factors[1], self.d)
         return a / (a @ self.d)
 
     @cached_property
@@ -89,7 +89,7 @@ def shared_range(d: Array, Sx: Array, Sy: Array) -> Array:
             "the class means differ along a direction in which neither class has any variance: the worst-case "
             "bound is 100 % for both classes, whatever the future data. Set ridge > 0 to regularise the covariances"
         )
-    basis = Q[:, kept] / np.sqrt(values[kept]) / scale[:, None]
+    basis: Array = Q[:, kept] / np.sqrt(values[kept]) / scale[:, None]
     lowest, highest = eigh(basis.T @ Sx @ basis, eigvals_only=True)[[0, -1]]
     for name, variance in (("positive", lowest), ("negative", 1 - highest)):
         if variance < 1e-10:

@@ -67,7 +67,7 @@ def _climb(kappa: float, x: tuple[float, float, float], y: tuple[float, float, f
     def rise(s: float) -> float:  # has the sign of dh/ds
         gx, gy = x[0] + s * (2 * x[1] + s * x[2]), y[0] + s * (2 * y[1] + s * y[2])
         dx, dy = x[1] + s * x[2], y[1] + s * y[2]
-        return -kappa * dy / np.sqrt(gy) * gx - (1 - kappa * np.sqrt(gy)) * dx
+        return float(-kappa * dy / np.sqrt(gy) * gx - (1 - kappa * np.sqrt(gy)) * dx)
 
     end = (np.sqrt(y[1] ** 2 + y[2] * (1 / kappa**2 - y[0])) - y[1]) / y[2]  # there the numerator of h is 0
     if not rise(0.0) > 0 > rise(end):
@@ -76,5 +76,6 @@ def _climb(kappa: float, x: tuple[float, float, float], y: tuple[float, float, f
 
 
 def _whiten(L: Array, S: Array) -> Array:
-    half = solve_triangular(L, S, lower=True)
-    return solve_triangular(L, half.T, lower=True)
+    half: Array = solve_triangular(L, S, lower=True)
+    whole: Array = solve_triangular(L, half.T, lower=True)
+    return whole

@@ -11,7 +11,6 @@ import warnings
 from dataclasses import dataclass
 from importlib.metadata import version
 from math import nan
-from typing import Any
 
 import clarabel
 import ecos
@@ -172,7 +171,7 @@ def _cvxpy(program: _Cones, name: str, tol: float) -> _Outcome:
     if name not in cvxpy.installed_solvers():
         raise ValueError(f"cvxpy does not reach {name!r} here: {nearest(name, cvxpy.installed_solvers())}")
     v = cvxpy.Variable(len(program.c))
-    limits: list[Any] = []
+    limits: list[cvxpy.Constraint] = []
     for h, G in zip(program.h, program.G, strict=True):
         slack = h - G @ v
         limits.append(cvxpy.SOC(slack[0], slack[1:]) if len(h) > 1 else slack >= 0)
