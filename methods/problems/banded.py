@@ -15,7 +15,7 @@ B, at the price of its slack.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -76,9 +76,10 @@ class BandedProblem(HingeProblem):
             return bracket
         margins = self._margins(primal)
         if np.max(margins) > self.rho2 * (1 + _HARD):
-            return replace(bracket, objective=np.inf)
+            return Bracket.between(np.inf, bracket.bound)
         loss = self.C1 * np.sum(np.maximum(self.rho1 - margins, 0.0))
-        return replace(bracket, objective=float(primal.coef @ primal.values / 2 + loss))
+        objective = float(primal.coef @ primal.values / 2 + loss)
+        return Bracket.between(objective, bracket.bound, bracket.rounding)
 
     def _margins(self, primal: Machine) -> Array:
         return self.sign * (primal.values + primal.b)

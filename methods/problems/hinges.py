@@ -100,7 +100,7 @@ class Hinges:
         if dual.square < -2e-9 * loss - 2 * rounding:
             raise NotConverged(NOT_CONVEX)
         objective = float(primal.coef @ primal.values) / 2 + loss
-        return Bracket(objective, float(self.target @ (self.side * dual.a)) - dual.square / 2, rounding)
+        return Bracket.between(objective, float(self.target @ (self.side * dual.a)) - dual.square / 2, rounding)
 
     def rounding(self, coef: Array) -> float:
         """Return what rounding may add to the value of a point."""

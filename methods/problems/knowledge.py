@@ -80,13 +80,13 @@ class KnowledgeProblem(Problem[KnowledgeAnswer]):
         f = dual.gram @ primal.weights
         margins = np.full(owner.max() + 1, np.inf)
         np.minimum.at(margins, owner, sign * (f + primal.b))
-        return Bracket(self._value(float(primal.weights @ f), margins), self._bound(dual, owner))
+        return Bracket.between(self._value(float(primal.weights @ f), margins), self._bound(dual, owner))
 
     def certify_sets(self, primal: PointRule, dual: CriticalPoints) -> Bracket:
         """Return what the two prove of (5) or (6) itself; the kernel must be linear."""
         sets, w = self.sets, primal.weights @ primal.points
         margins = sets.sign * (sets.centers @ w + primal.b) - sets.widths(w)
-        return Bracket(self._value(float(w @ w), margins), self._bound(dual, dual.owner))
+        return Bracket.between(self._value(float(w @ w), margins), self._bound(dual, dual.owner))
 
     def _value(self, squared_norm: float, margins: Array) -> float:
         """Return ½‖w‖² + C Σ ξ for the smallest slacks; for C = ∞ of (w, b) scaled until the least margin is 1."""

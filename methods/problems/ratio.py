@@ -152,7 +152,7 @@ class RatioLP(Problem[RatioAnswer]):
     def certify(self, primal: RatioPrimal, dual: RatioDual) -> Bracket:
         """Return what the two points prove: nothing, if the margin is hard and the primal point has none."""
         objective = primal.spread + (self.C * primal.slack if primal.slack else 0.0)
-        return Bracket(objective, self._bound(primal, dual), least=1.0)
+        return Bracket.between(objective, self._bound(primal, dual), least=1.0)
 
     def _primal(self, v: Array, b: float) -> RatioPrimal:
         z = self.sign
