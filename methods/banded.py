@@ -4,13 +4,8 @@ The banded SVM (Pendse (2.3)) charges a decision value below ρ1 and one above �
 
     min_{w,b}  ½‖w‖² + C1 Σ [ρ1 − y_i f(x_i)]_+ + C2 Σ [y_i f(x_i) − ρ2]_+ ,       f(x) = ⟨w, x⟩ + b.
 
-Its dual (3.14), with α for the first sum and θ for the second, B = yy'∘K:
-
-    max  ρ1 1'α − ρ2 1'θ − ½ (α − θ)'B(α − θ)     s.t.  0 ≤ α ≤ C1,  0 ≤ θ ≤ C2,  y'(α − θ) = 0.
-
-The relative margin machine (Gu & Guo (13), with slacks on the margin) is ρ1 = 1, ρ2 = B, C2 = ∞: y_i f(x_i) ≤ B is
-hard, and w = 0 always satisfies it. As in (13), only y f is bounded: a point on the wrong side may be farther away than
-B, at the price of its slack.
+The relative margin machine (Gu & Guo (13), with slacks on the margin) is ρ1 = 1, ρ2 = B, C2 = ∞: y_i f(x_i) ≤ B is hard.
+The dual (3.14) and the certificate are in `mmc.methods.problems.banded`.
 """
 
 from __future__ import annotations
@@ -28,11 +23,7 @@ from mmc.methods.problems.banded import BandedProblem
 
 
 class _Banded(BinaryMethod):
-    """What the two methods share: after ``fit``, α and θ of every training point and where they are not zero.
-
-    ``alpha_support_`` and ``theta_support_`` index the points with a multiplier, ``alpha_free_`` and ``theta_free_`` those
-    among them that are below their bound.
-    """
+    """What the two methods share: the problem, and the reading of α and θ."""
 
     def _fit_band(self, train: Training, C1: float, C2: float, rho1: float, rho2: float) -> Fitted:
         K = train.kernel(self._kernel) if self._can.rows else train.gram(self._kernel)
@@ -60,9 +51,78 @@ class _Banded(BinaryMethod):
 
 
 class BSVM(_Banded):
-    """Banded SVM (2.3): decision values y f(x) below ``rho1`` cost ``C1``, those above ``rho2`` cost ``C2``.
+    """Banded SVM (Pendse, (2.3)): decision values y f(x) outside of a band cost something.
 
-    C2 = 0 and rho1 = 1 is the SVM; C1 = 0 is refused, for f = 0 would cost nothing.
+    Values below ``rho1`` cost ``C1`` and those above ``rho2`` cost ``C2``. C2 = 0 and rho1 = 1 is the SVM.
+
+    Parameters
+    ----------
+    C1 : float, default 1.0
+        The cost of a unit below the band, > 0: without it f = 0 would cost nothing.
+    C2 : float, default 1.0
+        The cost of a unit above the band, ≥ 0.
+    rho1 : float, default 1.0
+        The lower edge of the band, > 0.
+    rho2 : float, default 1.5
+        The upper edge of the band, > rho1.
+    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values.
+    gamma : float or None, default None
+        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+    degree : int, default 3
+        The degree of "poly".
+    coef0 : float, default 1.0
+        The constant of "poly".
+    solver : {"libsvm", "qp", "interior-point"}, default "libsvm"
+        The algorithm: libsvm's regression with Newton steps that finish it; a quadratic program by Clarabel,
+        which needs the whole Gram matrix; an interior point method, quick for few features.
+    solver_options : dict or None, default None
+        Options of that solver's ``solve``.
+    pos_label : label or None, default None
+        The positive class. None takes the larger label, as numbers if all labels are numbers.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels, sorted.
+    pos_label_ : label
+        The positive class.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the features, if X had names.
+    coef_ : ndarray of shape (1, n_features_in_)
+        w, for the linear kernel only.
+    intercept_ : ndarray of shape (1,)
+        The constant of the decision function.
+    support_ : ndarray of shape (n_support,)
+        The training points that the decision function uses.
+    support_vectors_ : ndarray of shape (n_support, n_features_in_)
+        These points.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Their coefficients in the decision function.
+    alpha_ : ndarray of shape (n_samples,)
+        The multiplier α of every training point: it is below the band.
+    theta_ : ndarray of shape (n_samples,)
+        The multiplier θ of every training point: it is above the band.
+    alpha_support_ : ndarray
+        The points with α > 0.
+    theta_support_ : ndarray
+        The points with θ > 0.
+    alpha_free_ : ndarray
+        Those of ``alpha_support_`` whose α is below its bound: they lie on the lower edge of the band.
+    theta_free_ : ndarray
+        Those of ``theta_support_`` whose θ is below its bound: they lie on the upper edge.
+    solution_ : Solution
+        Status, objective (2.3), duality gap, iterations, seconds, solver and its version.
+
+    Examples
+    --------
+    >>> from mmc.methods import BSVM
+    >>> X = [[-2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]]
+    >>> model = BSVM(C1=10.0, rho2=2.0).fit(X, [0, 0, 0, 1, 1, 1])
+    >>> model.predict([[0.5, 3.0]])
+    array([1])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -106,7 +166,77 @@ class BSVM(_Banded):
 
 
 class RMM(_Banded):
-    """Relative margin machine (13) with slack: the SVM with cost ``C``, under the hard bound y f(x_i) ≤ ``B``, B > 1."""
+    """Relative margin machine (Gu & Guo, (13)) with slack: the SVM under a hard bound y f(x_i) ≤ B.
+
+    Only y f is bounded: a point on the wrong side may be farther away than B, at the price of its slack.
+
+    Parameters
+    ----------
+    C : float, default 1.0
+        The cost of a unit of slack.
+    B : float, default 2.0
+        The largest decision value, > 1: the margin.
+    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values.
+    gamma : float or None, default None
+        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+    degree : int, default 3
+        The degree of "poly".
+    coef0 : float, default 1.0
+        The constant of "poly".
+    solver : {"qp", "libsvm", "interior-point"}, default "qp"
+        The algorithm: a quadratic program by Clarabel, which needs the whole Gram matrix; libsvm's regression
+        with Newton steps that finish it; an interior point method, quick for few features.
+    solver_options : dict or None, default None
+        Options of that solver's ``solve``.
+    pos_label : label or None, default None
+        The positive class. None takes the larger label, as numbers if all labels are numbers.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels, sorted.
+    pos_label_ : label
+        The positive class.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the features, if X had names.
+    coef_ : ndarray of shape (1, n_features_in_)
+        w, for the linear kernel only.
+    intercept_ : ndarray of shape (1,)
+        The constant of the decision function.
+    support_ : ndarray of shape (n_support,)
+        The training points that the decision function uses.
+    support_vectors_ : ndarray of shape (n_support, n_features_in_)
+        These points.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Their coefficients in the decision function.
+    alpha_ : ndarray of shape (n_samples,)
+        The multiplier α of every training point: it is below the band.
+    theta_ : ndarray of shape (n_samples,)
+        The multiplier θ of every training point: it is above the band.
+    alpha_support_ : ndarray
+        The points with α > 0.
+    theta_support_ : ndarray
+        The points with θ > 0.
+    alpha_free_ : ndarray
+        Those of ``alpha_support_`` whose α is below its bound: they lie on the lower edge of the band.
+    theta_free_ : ndarray
+        Those of ``theta_support_`` whose θ is below its bound: they lie on the upper edge.
+    solution_ : Solution
+        Status, objective ½‖w‖² + C Σ ξ, duality gap, iterations, seconds, solver and its version.
+
+    Examples
+    --------
+    >>> from mmc.methods import RMM
+    >>> X = [[-2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]]
+    >>> model = RMM(B=1.5).fit(X, [0, 0, 0, 1, 1, 1])
+    >>> model.predict([[0.5, 3.0]])
+    array([1])
+    >>> bool((model.decision_function(X) <= 1.5 + 1e-9).all())
+    True
+    """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **BinaryMethod._parameter_constraints,

@@ -34,16 +34,68 @@ _SAMPLE = 100  # rows from which the unit of a column is estimated
 
 
 class MMRM(BinaryMethod):
-    """Max-margin ratio machine: (28) for the linear kernel, (30) for the others.
+    """Max-margin ratio machine (Gu & Guo): (28) for the linear kernel, (30) for the others.
 
-    Below the threshold max(1/n_x, 1/n_y) the program may be unbounded, and at the threshold w = 0 is optimal. ``C`` counts in
-    multiples of it, or is the paper's own with ``C_unit="absolute"``; ``C=inf`` is the hard margin (24).
+    Below the threshold max(1/n_x, 1/n_y) of C the program may be unbounded, and at the threshold w = 0 is optimal.
+    The coefficients of (30) are capped (see ``problems/ratio.py``), far above what the data of the papers need.
 
-    ``margin_ratio_`` is 2 / (w'(x̄ - ȳ) - 2): the ratio of Theorem 3. With slacks it is the ratio of the soft margin, the
-    points within it left aside; it is ∞ where the classes have no spread towards each other, and nan where the
-    means are closer than the soft margin is wide, so that there is no ratio.
+    Parameters
+    ----------
+    C : float or inf, default 10.0
+        The cost of a unit of slack; ``inf`` is the hard margin (24).
+    C_unit : {"threshold", "absolute"}, default "threshold"
+        Whether C counts in multiples of the threshold, or is the paper's own.
+    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values.
+    gamma : float or None, default None
+        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+    degree : int, default 3
+        The degree of "poly".
+    coef0 : float, default 1.0
+        The constant of "poly".
+    solver : {"lp", "column-generation"}, default "lp"
+        The algorithm: the whole linear program by the simplex method of HiGHS; small parts of it by an interior
+        point method, for many points.
+    solver_options : dict or None, default None
+        Options of that solver's ``solve``.
+    pos_label : label or None, default None
+        The positive class. None takes the larger label, as numbers if all labels are numbers.
 
-    The coefficients of (30) are capped (see ``solvers/lp.py``), far above what the data of the papers need.
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels, sorted.
+    pos_label_ : label
+        The positive class.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the features, if X had names.
+    coef_ : ndarray of shape (1, n_features_in_)
+        w, for the linear kernel only.
+    intercept_ : ndarray of shape (1,)
+        The constant of the decision function.
+    support_ : ndarray of shape (n_support,)
+        For other kernels: the training points that the decision function uses.
+    support_vectors_ : ndarray of shape (n_support, n_features_in_)
+        These points.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Their coefficients in the decision function.
+    margin_ratio_ : float
+        2 / (w'(x̄ - ȳ) - 2), the ratio of Theorem 3. With slacks it is the ratio of the soft margin, the points
+        within it
+        left aside. It is ∞ where the classes have no spread towards each other, and nan where the means are closer
+        than the soft margin is wide, so that there is no ratio.
+    solution_ : Solution
+        Status, objective w'(x̄ - ȳ) + C Σ ξ, duality gap, iterations, seconds, solver and its version.
+
+    Examples
+    --------
+    >>> from mmc.methods import MMRM
+    >>> X = [[-2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]]
+    >>> model = MMRM(C=10.0).fit(X, [0, 0, 0, 1, 1, 1])
+    >>> model.predict([[0.5, 3.0]])
+    array([1])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {

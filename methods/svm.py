@@ -20,7 +20,62 @@ from mmc.methods.problems.hinges import SvmProblem
 
 
 class SVM(BinaryMethod):
-    """Soft-margin SVM with a cost for each class: ``C_pos`` for errors on the positive one, ``C_neg`` on the other."""
+    """Soft-margin SVM with a cost for each class (Nath & Bhattacharyya, (2.11)).
+
+    Parameters
+    ----------
+    C_pos : float, default 1.0
+        The cost of a unit of slack of a positive point.
+    C_neg : float, default 1.0
+        The cost of a unit of slack of a negative point.
+    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values.
+    gamma : float or None, default None
+        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+    degree : int, default 3
+        The degree of "poly".
+    coef0 : float, default 1.0
+        The constant of "poly".
+    solver : {"libsvm", "interior-point"}, default "libsvm"
+        The algorithm: libsvm with Newton steps that finish it; an interior point method, quick for few features.
+    solver_options : dict or None, default None
+        Options of that solver's ``solve``.
+    pos_label : label or None, default None
+        The positive class. None takes the larger label, as numbers if all labels are numbers.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels, sorted.
+    pos_label_ : label
+        The positive class.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the features, if X had names.
+    coef_ : ndarray of shape (1, n_features_in_)
+        w, for the linear kernel only.
+    intercept_ : ndarray of shape (1,)
+        The constant of the decision function.
+    support_ : ndarray of shape (n_support,)
+        The training points that the decision function uses.
+    support_vectors_ : ndarray of shape (n_support, n_features_in_)
+        These points.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Their coefficients in the decision function.
+    alpha_ : ndarray of shape (n_samples,)
+        The multiplier of every training point.
+    solution_ : Solution
+        Status, objective ½‖w‖² + Σ C ξ, duality gap, iterations, seconds, solver and its version.
+
+    Examples
+    --------
+    >>> from mmc.methods import SVM
+    >>> X = [[-2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]]
+    >>> model = SVM(C_pos=10.0).fit(X, [0, 0, 0, 1, 1, 1])
+    >>> model.predict([[0.5, 3.0]])
+    array([1])
+    """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **BinaryMethod._parameter_constraints,

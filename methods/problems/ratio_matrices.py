@@ -53,7 +53,7 @@ class _OfKernel:
 
     def rounding(self, dual: Array) -> Array:
         """By |k(x, y)|² ≤ k(x, x) k(y, y)."""
-        largest = self.length * (dual @ self.length) + np.abs(self.middle) * dual.sum()
+        largest: Array = self.length * (dual @ self.length) + np.abs(self.middle) * dual.sum()
         return _noise(len(dual)) * largest / self.size
 
     def machine(self, svc: SVC, sign: Array) -> tuple[Array, float]:
@@ -94,7 +94,7 @@ class SignedGram(_OfKernel):
 
     def pull(self, dual: Array) -> Array:
         signed = self.z * dual
-        return self.z * (self.K @ signed - signed.sum() * self.middle) / self.size
+        return self.z * (self.K @ signed - float(signed.sum()) * self.middle) / self.size
 
     def limit(self, memory: float) -> None:
         if isinstance(self.K, LazyGram):

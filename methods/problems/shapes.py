@@ -124,7 +124,8 @@ class KnowledgeSets:
 
     def _matrix(self, i: int) -> Array:
         at = np.flatnonzero(self.which == i)
-        return self.matrices[at[0]] if len(at) else self.radii[i] ** 2 * np.eye(self.centers.shape[1])
+        found: Array = self.matrices[at[0]] if len(at) else self.radii[i] ** 2 * np.eye(self.centers.shape[1])
+        return found
 
 
 def knowledge_sets(centers: Array, sign: Array, shapes: Shapes) -> KnowledgeSets:
@@ -183,4 +184,6 @@ def checked_shape(given: Shape, d: int, where: str) -> Array:
 
 def _unit(V: Array) -> Array:
     norms = np.linalg.norm(V, axis=1)[:, None]
-    return np.divide(V, norms, out=np.zeros_like(V), where=norms > 0)
+    directions = np.zeros_like(V)
+    np.divide(V, norms, out=directions, where=norms > 0)
+    return directions

@@ -108,4 +108,5 @@ def _newton(K: Array, r: Array) -> Array:
     except LinAlgError as error:
         raise NotConverged(NOT_CONVEX) from error
     d: Array = cho_solve(factor, r - r.mean(), check_finite=False)
-    return d - d.mean()
+    d -= d.mean()
+    return d

@@ -119,7 +119,7 @@ class _GrowingGram:
 
 def _comparable(problem: KnowledgeProblem, at: NDArray[np.intp], owner: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Return for every critical point the training points that it must be far from to be new."""
-    own = at[:, None] == owner
+    own: NDArray[np.bool_] = at[:, None] == owner
     if problem.novelty == "own" or not problem.accumulate:
         return own
     sign = problem.sets.sign

@@ -134,7 +134,7 @@ def _points(problem: RatioLP, point: LpPoint, rows: Index, columns: Index) -> tu
     """Return a point of the master program as feasible points of the whole."""
 
     def whole(of: Array) -> Array:
-        dual = of[1] * problem.weight
+        dual = float(of[1]) * problem.weight
         dual[columns] = of[2:]
         return dual
 

@@ -123,10 +123,12 @@ class _Iterate:
         return a
 
     def _rows(self, w: Array, b: float) -> Array:
-        return self.side * (self.X @ w + b)[self.point]
+        values: Array = self.X @ w + b
+        return self.side * values[self.point]
 
     def _columns(self, a: Array) -> Array:
-        return self.X.T @ np.bincount(self.point, self.side * a, len(self.X))
+        total: Array = self.X.T @ np.bincount(self.point, self.side * a, len(self.X))
+        return total
 
     def _factorise(self) -> None:
         """Factorise I + X'DX by Cholesky, and eliminate b."""

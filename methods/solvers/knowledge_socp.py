@@ -145,4 +145,5 @@ def _root(matrix: Array) -> Array:
     """Return R with R'R = Σ and as many rows as Σ has rank."""
     values, vectors = np.linalg.eigh(matrix)
     keep = values > 1e-14 * values[-1]
-    return np.sqrt(values[keep])[:, None] * vectors[:, keep].T
+    root: Array = np.sqrt(values[keep])[:, None] * vectors[:, keep].T
+    return root

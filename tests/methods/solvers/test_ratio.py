@@ -4,6 +4,7 @@ from dataclasses import replace
 from math import inf, isinf
 from types import SimpleNamespace
 
+import highspy
 import numpy as np
 import pytest
 
@@ -152,3 +153,27 @@ def test_no_rounds_at_all():
     p, _ = many()
     with pytest.raises((FitError, ValueError)):
         column_generation.solve(p, max_rounds=0)
+
+
+@pytest.mark.parametrize("defeats", [1, 2, 3])
+def test_highs_that_is_defeated_tries_again_and_then_says_so(defeats, monkeypatch):
+    """The dual simplex method, anew with a wider tolerance, then the primal one; the certificate judges what they find."""
+    p, _, threshold = program(0, KERNELS[1], n=60)
+    p = replace(p, C=5 * threshold)
+    expected, attempt, tried = solved(lp.solve, p).objective, lp.HighsDual._attempt, []
+
+    def failing(self, *how):
+        tried.append(how)
+        if len(tried) <= defeats:
+            return highspy.HighsModelStatus.kSolveError, 0
+        return attempt(self, *how)
+
+    monkeypatch.setattr(lp.HighsDual, "_attempt", failing)
+    if defeats == 3:
+        with pytest.raises(NotConverged, match="HiGHS stopped with Solve error"):
+            lp.solve(p)
+    else:
+        answer = solved(lp.solve, p)
+        assert answer.gap <= 1e-6
+        assert answer.objective == pytest.approx(expected, rel=2e-6)
+    assert len(set(tried[:3])) == min(defeats + 1, 3)
