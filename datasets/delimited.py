@@ -52,6 +52,7 @@ def read(source: Source, usual: str = ",") -> Table:
     for line, row in _rows(source, separator):
         lines.append(line)
         rows.append(row)
+        source.check_cells(len(rows), len(rows) * len(row))
     if not rows:
         raise DataError(f"{source.path} is empty; its first line must hold the column names")
     names = [name.strip() for name in rows[0]]
