@@ -14,6 +14,7 @@ from mmc.cli.progress import Display
 from mmc.cli.shell import console
 from mmc.cli.verbs import close, not_run, tell_failures
 from mmc.experiments import run as runner
+from mmc.experiments.cells import Table
 from mmc.experiments.check import Change, compare, read_reference, write_reference
 from mmc.experiments.config import Config
 from mmc.experiments.engines.base import Engine
@@ -22,7 +23,6 @@ from mmc.experiments.folders import folder_of
 from mmc.experiments.outcome import Outcome
 from mmc.experiments.plan import need_no_download
 from mmc.experiments.store import Store
-from mmc.experiments.tables import Table
 from mmc.methods import CATALOGUE
 
 _SHOWN = 30

@@ -14,6 +14,7 @@ from mmc.cli.progress import Display
 from mmc.cli.shell import Told, console
 from mmc.experiments import render
 from mmc.experiments import run as runner
+from mmc.experiments.cells import Table
 from mmc.experiments.claims import Claim
 from mmc.experiments.config import Config
 from mmc.experiments.errors import ConfigError, DataAbsent, TrialError
@@ -21,7 +22,6 @@ from mmc.experiments.folders import folder_of, last_run
 from mmc.experiments.outcome import Outcome
 from mmc.experiments.plan import absent, plan
 from mmc.experiments.store import Store
-from mmc.experiments.tables import Table
 
 _SHOWN = 10
 _log = logging.getLogger("mmc")

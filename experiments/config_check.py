@@ -17,24 +17,11 @@ from mmc.experiments.yaml_lines import KeyPath
 from mmc.methods import CATALOGUE
 from mmc.words import nearest
 
-FIGURES = {
-    "plane": "a metric over the plane of two error rates, the infeasible region hatched",
-    "boundaries": "two-dimensional data with the decision boundaries of the methods",
-    "curves": "metrics along one parameter, a line for every value of another",
-    "tradeoff": "worst-case accuracy of one class over the other, and what was reached on test data",
-    "ellipsoids": "two-dimensional classes as ellipsoids, their closest points, the hyperplanes",
-    "pairs": "margin ratio and test accuracy of every pair of classes, and the line through them",
-    "knowledge": "two-dimensional knowledge sets, what each method trains on, its boundary, and the area it gets wrong",
-    "banded": "support vectors, decision values and sensitivity of a banded SVM beside those of an SVM",
-}
-
-
-_OF_THE_TABLE = ("plane", "curves")  # kinds that need nothing but the table
-
 
 def semantic(experiment: Experiment, folder: Path) -> Iterator[tuple[KeyPath, str]]:
     """What the types cannot say: words that must be known elsewhere, and files beside the config."""
     from mmc.datasets import REGISTRY
+    from mmc.experiments.figures import check as check_figure
     from mmc.experiments.knowledge import problems
 
     for label, data in experiment.datasets.items():
@@ -120,19 +107,8 @@ def semantic(experiment: Experiment, folder: Path) -> Iterator[tuple[KeyPath, st
     if experiment.claims is not None and experiment.claims not in CLAIMS:
         yield ("claims",), f"no claims {experiment.claims!r}: {nearest(experiment.claims, CLAIMS)}"
     for label, figure in experiment.figures.items():
-        if figure.kind not in FIGURES:
-            yield ("figures", label, "kind"), f"no figure of kind {figure.kind!r}: {nearest(figure.kind, FIGURES)}"
-            continue
-        if figure.kind == "pairs" and not experiment.multiclass:
-            yield ("figures", label, "kind"), "a figure of the pairs needs 'multiclass: one-vs-one'"
-        components = any(data is not None and data.pca for data in experiment.datasets.values())
-        if figure.kind not in (*_OF_THE_TABLE, "pairs") and (experiment.multiclass or components):
-            why = "more than two classes" if experiment.multiclass else "principal components"
-            yield ("figures", label, "kind"), f"a figure of kind {figure.kind!r} cannot show {why}"
-        for option, words in (("method", experiment.methods), ("metric", {*COUNTED, *experiment.table.metrics})):
-            named = figure.options.get(option)
-            if named is not None and named not in words:
-                yield ("figures", label, option), f"{option} {named!r}: {nearest(str(named), words)}"
+        for below, text in check_figure(figure.kind, figure.options, experiment):
+            yield ("figures", label, *below), text
     if experiment.table.paired is not None and experiment.table.paired not in experiment.methods:
         hint = nearest(experiment.table.paired, experiment.methods)
         yield ("table", "paired"), f"table.paired: no method {experiment.table.paired!r}: {hint}"

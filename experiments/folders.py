@@ -9,7 +9,7 @@ from typing import cast
 
 from mmc.experiments.config import Config
 from mmc.experiments.errors import ConfigError
-from mmc.experiments.naming import safe_name
+from mmc.experiments.escape import file_name
 from mmc.experiments.provenance import Provenance
 
 STORE = "store.sqlite"
@@ -19,7 +19,7 @@ REFERENCES = Path("results")  # what is committed
 
 def folder_of(results: Path, config: Config) -> Path:
     """Return the folder of a config's files; raise ConfigError if it holds those of another config of the same name."""
-    folder = results / safe_name(config.name)
+    folder = results / file_name(config.name)
     written = last_run(folder).get("file")
     if isinstance(written, str) and (other := (folder / written).resolve()) != config.file.resolve() and other.exists():
         raise ConfigError(
@@ -41,7 +41,7 @@ def last_run(folder: Path) -> Provenance:
 def earlier_seconds(config: Config, *results: Path) -> Mapping[str, float]:
     """Return the seconds of a unit of each kind when the config was run before: by the first of the folders that knows."""
     for parent in results:
-        known = last_run(parent / safe_name(config.name)).get("unit_seconds")
-        if isinstance(known, dict) and all(isinstance(value, (int, float)) for value in known.values()):
-            return known
+        known = last_run(parent / file_name(config.name)).get("unit_seconds")
+        if isinstance(known, Mapping):
+            return {kind: float(seconds) for kind, seconds in known.items() if isinstance(seconds, (int, float))}
     return {}

@@ -4,54 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mmc.experiments.config import Partitions
-
-if TYPE_CHECKING:
-    from mmc.experiments.tables import Cell
+from mmc.experiments.cells import Cell, Discordance, Pair
+from mmc.experiments.config import Fixed, KFold, Partitions
 
 
-@dataclass(frozen=True)
-class Pair:
-    """The mean difference of two methods over the same repetitions, and the half-width of its 95 % interval."""
-
-    dataset: str
-    metric: str
-    first: str
-    second: str
-    difference: float
-    half_width: float
-    repetitions: int
-
-
-@dataclass(frozen=True)
-class Discordance:
-    """Two methods on one test set: how many points only the first classifies rightly, and how many only the second.
-
-    ``p`` is the exact two-sided p-value of McNemar's test: were the methods equally good, each discordant point
-    would be as likely on either side.
-    """
-
-    dataset: str
-    first: str
-    second: str
-    only_first: int
-    only_second: int
-    points: int
-
-    @property
-    def p(self) -> float:
-        from scipy.special import bdtr
-
-        discordant = self.only_first + self.only_second
-        return min(1.0, 2 * float(bdtr(min(self.only_first, self.only_second), discordant, 0.5)))
-
-
-def overlap(split: Any) -> float:
+def overlap(split: KFold | Partitions | Fixed) -> float:
     """Return n_test / n_train: random partitions share most of their training points, so they are not independent."""
     return (1 - split.train) / split.train if isinstance(split, Partitions) else 0.0
 

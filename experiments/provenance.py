@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import TypedDict
+from typing import TypeAlias
 
 from mmc.experiments.config import Config
 from mmc.experiments.outlook import unit_seconds
@@ -30,23 +30,8 @@ _QUIET = ("--no-optional-locks", "-c", "core.fsmonitor=false", "-c", f"core.hook
 _NO_SETTINGS = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_TERMINAL_PROMPT": "0"}
 
 
-class Provenance(TypedDict, total=False):
-    """What run.json says. ``unit_seconds`` are those that a unit of each method took on each data set, in the mean."""
-
-    config: str
-    file: str
-    experiment: Json
-    finished: str
-    seconds: float
-    fit_seconds: float
-    unit_seconds: Mapping[str, float]
-    units_fitted: int
-    trials: Mapping[str, int]
-    largest_gap: float | None
-    data: Mapping[str, str]
-    versions: Mapping[str, str]
-    machine: Mapping[str, str | int | None]
-    commit: str | None
+# What run.json says: config, file, experiment, finished, seconds, …; ``unit_seconds`` are those of a unit of each kind.
+Provenance: TypeAlias = Mapping[str, Json]
 
 
 def identity(config: Config, units: Sequence[Unit]) -> str:

@@ -176,8 +176,8 @@ class Store:
 
     def set_provenance(self, identity: str, provenance: Provenance) -> None:
         """Keep the provenance of a run under the identity of its experiment."""
-        text = json.dumps(provenance, allow_nan=False)
-        row = (identity, provenance["config"], text, _checksum(identity, text))
+        text = json.dumps(dict(provenance), allow_nan=False)
+        row = (identity, str(provenance["config"]), text, _checksum(identity, text))
         with self._guarded(), _transaction(self._db):
             self._db.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?)", row)
 

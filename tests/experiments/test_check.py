@@ -8,8 +8,8 @@ import pytest
 
 from mmc.cli.verbs import check
 from mmc.experiments import render
+from mmc.experiments.cells import Cell, Table
 from mmc.experiments.check import compare
-from mmc.experiments.tables import Cell, Table
 from mmc.methods.solvers import libsvm
 
 VALUES = (99.99987654, 99.99987655, 99.99987656)
@@ -82,7 +82,7 @@ def test_a_sign_that_is_flipped_in_one_solver_is_found_in_the_cells_of_its_metho
 
     def wrong(*args, **kwargs):
         answer = right(*args, **kwargs)
-        return replace(answer, b=-answer.b)
+        return replace(answer, primal=replace(answer.primal, b=-answer.primal.b))
 
     monkeypatch.setattr(libsvm, "solve", wrong)
     capsys.readouterr()

@@ -11,17 +11,17 @@ import pytest
 
 from mmc.cli.choices import Places
 from mmc.cli.report_verb import report
+from mmc.experiments.cells import DIFFERS, KNOWN, MATCH, Cell
 from mmc.experiments.config import bundled, load
 from mmc.experiments.engines import engine
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.folders import STORE
+from mmc.experiments.layout import measured
 from mmc.experiments.outcome import Outcome
-from mmc.experiments.render import measured
 from mmc.experiments.report import difference, page, write
 from mmc.experiments.run import run
 from mmc.experiments.scoreboard import Result, numbers
 from mmc.experiments.store import Store
-from mmc.experiments.tables import DIFFERS, KNOWN, MATCH, Cell
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 VOID = {"meta", "link", "img", "br", "hr", "input"}
