@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Protocol
 
 from mmc.datasets.dataset import DataError
 from mmc.datasets.finding import ENDINGS, VARIABLE, absent, archives, cache, find, places
@@ -25,8 +25,20 @@ from mmc.datasets.unpacking import unpack
 _RETRIES = 2
 _CONNECT, _READ = 10, 60  # seconds without an answer
 
-Bars = Callable[[str], Any]
-"""Makes the display of one download: an object with ``total``, ``update(n)``, ``reset()`` and ``close()``, as tqdm's."""
+
+class DownloadBar(Protocol):
+    """The display of one download, like tqdm's."""
+
+    @property
+    def total(self) -> int | None: ...
+    @total.setter
+    def total(self, size: int) -> None: ...
+    def update(self, n: int, /) -> object: ...
+    def reset(self) -> object: ...
+    def close(self) -> object: ...
+
+
+Bars = Callable[[str], DownloadBar]  # from the name of a file
 
 
 def fetch(entry: Entry, data_dir: Path | None = None, bars: Bars | None = None) -> Iterator[tuple[str, Path, bool]]:

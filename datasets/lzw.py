@@ -59,4 +59,5 @@ def _codes(data: bytes, start: int, width: int, wanted: int) -> list[int]:
     octets = np.frombuffer(raw + b"\0\0", np.uint8).astype(np.uint32)
     at = offsets >> 3
     three = octets[at] | octets[at + 1] << 8 | octets[at + 2] << 16
-    return (three >> (offsets & 7).astype(np.uint32) & ((1 << width) - 1)).tolist()
+    codes: list[int] = (three >> (offsets & 7).astype(np.uint32) & ((1 << width) - 1)).tolist()
+    return codes

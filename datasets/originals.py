@@ -16,12 +16,11 @@ import struct
 import warnings
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mmc.datasets.dataset import DataError, DataSet
+from mmc.datasets.dataset import DataError, DataSet, Features
 from mmc.datasets.finding import absent, find
 from mmc.datasets.registry import Entry, Part
 from mmc.datasets.unpacking import unpack
@@ -44,7 +43,7 @@ def read(entry: Entry, data_dir: Path | None) -> DataSet:
     return dataset
 
 
-def read_part(entry: Entry, part: Part, path: Path | None) -> NDArray[Any]:
+def read_part(entry: Entry, part: Part, path: Path | None) -> Features:
     """Return the numbers in a file of a set; raise DataError unless they are those of the original."""
     if path is None:
         raise DataError(f"data set {entry.name!r}: {part.file} was there a moment ago and is gone; try again")
@@ -59,7 +58,7 @@ def read_part(entry: Entry, part: Part, path: Path | None) -> NDArray[Any]:
         raise DataError(f"data set {entry.name!r}: {error}; {advice}") from None
 
 
-def decode(entry: Entry, part: Part, content: bytes, path: str) -> NDArray[Any]:
+def decode(entry: Entry, part: Part, content: bytes, path: str) -> Features:
     """Return the numbers in the plain content of a file; raise DataError unless they are those of the original."""
     numbers = _idx(content, path) if entry.layout == "idx" else _text(content, path, part)
     if numbers.shape != part.shape:
@@ -70,7 +69,7 @@ def decode(entry: Entry, part: Part, content: bytes, path: str) -> NDArray[Any]:
     return numbers
 
 
-def digest(numbers: NDArray[Any]) -> str:
+def digest(numbers: Features) -> str:
     """Return the SHA-256 of shape and values, the same on every platform."""
     values = numbers.astype(numbers.dtype.newbyteorder("<"), copy=False)
     return sha256(json.dumps(numbers.shape).encode() + values.tobytes()).hexdigest()
@@ -99,7 +98,7 @@ def _idx(content: bytes, path: str) -> NDArray[np.uint8]:
     return np.frombuffer(content, np.uint8, offset=start).reshape(shape)
 
 
-def _assemble(entry: Entry, parts: list[NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _assemble(entry: Entry, parts: list[Features]) -> tuple[Features, NDArray[np.str_]]:
     """Return features and labels, the training part first."""
     if entry.layout == "idx":
         X = np.concatenate([images.reshape(len(images), -1) for images in parts[::2]])

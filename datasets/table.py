@@ -11,7 +11,6 @@ import logging
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -185,7 +184,7 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _plain(labels: list[str], positive: Any) -> tuple[list[str], str | None]:
+def _plain(labels: list[str], positive: object) -> tuple[list[str], str | None]:
     """Return labels and positive label, numbers in their plain form if all labels are numbers."""
     plain = {label: _plain_number(label) for label in set(labels)}
     positive = None if positive is None else str(positive).strip()
