@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mmc.experiments.measures import BandOptions
 from mmc.experiments.metrics import COUNTED, Costs
 from mmc.experiments.records import Counts, Record
 from mmc.methods import CATALOGUE
@@ -62,7 +63,7 @@ def bsvm(outcome: Outcome) -> Iterator[Claim]:
             continue
         c, b = zip(*draws, strict=True)
         n = len(draws)
-        rho2 = outcome.config.experiment.measures["band"]["rho"][1]
+        rho2 = BandOptions.model_validate(outcome.config.experiment.measures["band"]).rho[1]
         bounded = [v.facts["max_abs"] <= rho2 + 1e-3 for v in b]
         yield Claim(
             f"{dataset}: B-SVM limits |g| to ρ2 = {rho2:g} (4.2)",

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-
-from mmc.experiments.config import Partitions
 
 if TYPE_CHECKING:
     from mmc.experiments.tables import Cell
@@ -49,11 +47,6 @@ class Discordance:
 
         discordant = self.only_first + self.only_second
         return min(1.0, 2 * float(bdtr(min(self.only_first, self.only_second), discordant, 0.5)))
-
-
-def overlap(split: Any) -> float:
-    """Return n_test / n_train: random partitions share most of their training points, so they are not independent."""
-    return (1 - split.train) / split.train if isinstance(split, Partitions) else 0.0
 
 
 def intervals(cells: Sequence[Cell], first: str, overlap: float) -> Iterator[Pair]:

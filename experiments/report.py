@@ -15,10 +15,12 @@ from markupsafe import Markup, escape
 
 from mmc.experiments import render
 from mmc.experiments.claims import FAILS, HOLDS, PARTLY, Claim
-from mmc.experiments.config import Axis, DataSpec, Experiment, Fixed, GridSpec, KFold, MethodSpec, Partitions
-from mmc.experiments.config_check import FIGURES
+from mmc.experiments.config import Experiment, MethodSpec
+from mmc.experiments.dataspec import DataSpec
 from mmc.experiments.errors import StoreError
+from mmc.experiments.figures import FIGURES
 from mmc.experiments.figures.svg import compact
+from mmc.experiments.grids import Axis, GridSpec
 from mmc.experiments.scoreboard import PAPERS, VERDICTS, Number, Paper, Result, Score, by_paper, numbers, score
 from mmc.experiments.tables import DIFFERS, KNOWN, MATCH, NOT_RUN, Cell, Table, used
 from mmc.methods import CATALOGUE
@@ -176,7 +178,7 @@ class Section:
         found = [
             ("data", "; ".join(_data(label, spec) for label, spec in experiment.datasets.items())),
             ("scaling", _SCALES[experiment.scale]),
-            ("protocol", _protocol(experiment.split)),
+            ("protocol", experiment.split.words()),
             ("seed", str(experiment.seed)),
         ]
         if experiment.multiclass:
@@ -320,18 +322,6 @@ def _data(label: str, spec: DataSpec | None) -> str:
         stated = f"{len(spec.knowledge)} stated"
         details.append(f"knowledge sets: {f'file {spec.knowledge}' if isinstance(spec.knowledge, str) else stated}")
     return f"{label} ({', '.join(details)})" if details else label
-
-
-def _protocol(split: KFold | Partitions | Fixed) -> str:
-    match split:
-        case KFold():
-            text = f"stratified {split.folds}-fold cross-validation"
-        case Partitions():
-            text = f"random partitions, {100 * split.train:g} % for training"
-        case Fixed():
-            text = "a fixed training and test part"
-    text += f", {split.repetitions} repetitions" if split.repetitions > 1 else ""
-    return text + (", data drawn anew each time" if split.redraw else "")
 
 
 def _method(spec: MethodSpec) -> tuple[str, str, str]:

@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from mmc.experiments.config import Config, DataSpec, Deviation, Experiment, Reported
+from mmc.experiments.config import Config, Deviation, Experiment, Reported
+from mmc.experiments.dataspec import DataSpec
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.metrics import COUNTED, VOTED, Costs, Metric, fact
 from mmc.experiments.multiclass import Vote, votes
-from mmc.experiments.paired import Discordance, Pair, discordances, intervals, overlap
+from mmc.experiments.paired import Discordance, Pair, discordances, intervals
 from mmc.experiments.plan import Unit
 from mmc.experiments.records import Record
 from mmc.methods.solution import Status
@@ -175,7 +176,7 @@ def gather(config: Config, units: Sequence[Unit], records: Mapping[str, Record])
         tuple(cells),
         experiment.table.labels,
         experiment.reported.source if experiment.reported else "",
-        tuple(intervals(comparable, paired, overlap(experiment.split)) if paired else ()),
+        tuple(intervals(comparable, paired, experiment.split.overlap) if paired else ()),
         experiment.table.spread,
         tuple(discordances(comparable, paired) if paired else ()),
         tuple(_remarks(experiment)),

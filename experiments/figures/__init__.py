@@ -9,18 +9,29 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from mmc.experiments.config import Config
-from mmc.experiments.errors import StoreError
+from mmc.experiments.config import Config, Experiment
+from mmc.experiments.errors import KeyPath, StoreError
 from mmc.experiments.figures.svg import compact
 from mmc.experiments.knowledge import given
+from mmc.experiments.metrics import COUNTED
 from mmc.experiments.plan import Unit
+from mmc.experiments.preparation import prepared, signs
 from mmc.experiments.records import Record
 from mmc.experiments.tables import Table
-from mmc.experiments.trials import scaled, shapes_of
 from mmc.methods import CATALOGUE
+from mmc.words import nearest
 
+FIGURES: Mapping[str, str] = {
+    "plane": "a metric over the plane of two error rates, the infeasible region hatched",
+    "boundaries": "two-dimensional data with the decision boundaries of the methods",
+    "curves": "metrics along one parameter, a line for every value of another",
+    "tradeoff": "worst-case accuracy of one class over the other, and what was reached on test data",
+    "ellipsoids": "two-dimensional classes as ellipsoids, their closest points, the hyperplanes",
+    "pairs": "margin ratio and test accuracy of every pair of classes, and the line through them",
+    "knowledge": "two-dimensional knowledge sets, what each method trains on, its boundary, and the area it gets wrong",
+    "banded": "support vectors, decision values and sensitivity of a banded SVM beside those of an SVM",
+}
+_OF_THE_TABLE = ("plane", "curves")  # kinds that need nothing but the table
 _FONTS = ["DejaVu Sans", "Verdana"]  # an SVG names its font: where the first is not installed, one as wide
 
 
@@ -35,21 +46,36 @@ class Drawing:
     options: Mapping[str, Any]
 
 
+def check(kind: str, options: Mapping[str, Any], experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
+    """Yield what is wrong with a figure of a config, before anything is fitted; places are below the figure's key."""
+    if kind not in FIGURES:
+        yield ("kind",), f"no figure of kind {kind!r}: {nearest(kind, FIGURES)}"
+        return
+    if kind == "pairs" and not experiment.multiclass:
+        yield ("kind",), "a figure of the pairs needs 'multiclass: one-vs-one'"
+    components = any(data.pca for data in experiment.datasets.values())
+    if kind not in (*_OF_THE_TABLE, "pairs") and (experiment.multiclass or components):
+        why = "more than two classes" if experiment.multiclass else "principal components"
+        yield ("kind",), f"a figure of kind {kind!r} cannot show {why}"
+    for option, words in (("method", experiment.methods), ("metric", {*COUNTED, *experiment.table.metrics})):
+        named = options.get(option)
+        if named is not None and named not in words:
+            yield (option,), f"{option} {named!r}: {nearest(str(named), words)}"
+
+
 def training_part(unit: Unit) -> tuple[Any, Any]:
     """Return what a unit is fitted on, scaled, labels ±1."""
-    data = unit.source.load()
-    X, _ = scaled(unit.scale, data.X[unit.split.train], data.X[unit.split.test])
-    positive = data.positive if data.positive is not None else np.unique(data.y)[-1]
-    return X, np.where(data.y == positive, 1, -1)[unit.split.train]
+    ready = prepared(unit.where)
+    return ready.train, signs(unit.where)[ready.rows.train]
 
 
 def refitted(drawing: Drawing, unit: Unit) -> Any:
     """Fit a unit's first point anew as its record says: with the parameters that were chosen, where they were tuned."""
     record = drawing.records.get(unit.trials[0].key)
     chosen = (record.chosen if record else None) or {}
-    method = CATALOGUE[unit.method].load()
-    model = method(**{**unit.params, **unit.trials[0].point, **chosen})
-    return model.fit(*training_part(unit), **given(method, shapes_of(unit.source.load(), unit)))
+    method = CATALOGUE[unit.task.method].load()
+    model = method(**{**unit.task.params, **unit.trials[0].point, **chosen})
+    return model.fit(*training_part(unit), **given(method, prepared(unit.where).shapes))
 
 
 def draw_all(

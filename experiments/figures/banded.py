@@ -15,6 +15,7 @@ import numpy as np
 
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.figures import Drawing, refitted, training_part
+from mmc.experiments.measures import BandOptions
 
 _CLASSES = ((1, "class +1", "tab:red"), (-1, "class −1", "tab:blue"))
 _MULTIPLIERS = {"α": "darkorange", "θ": "darkturquoise"}
@@ -54,7 +55,7 @@ def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
     experiment = drawing.config.experiment
     if "band" not in experiment.measures:
         raise ConfigError(f"{drawing.config.file}: a figure of kind 'banded' needs the measure 'band'")
-    rho = experiment.measures["band"]["rho"]
+    rho = BandOptions.model_validate(experiment.measures["band"]).rho
     fits = _fits(drawing)
     yield "2_support_vectors", _support_vectors(fits)
     yield "3_decision_values", _decision_values(fits, rho)

@@ -10,7 +10,7 @@ import numpy as np
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.figures import Drawing, refitted
 from mmc.experiments.plan import Unit
-from mmc.experiments.trials import scaled
+from mmc.experiments.preparation import prepared, signs
 
 _COLOURS = ("crimson", "seagreen", "black", "royalblue", "darkorange", "purple")
 
@@ -31,9 +31,9 @@ def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
                 f"{drawing.config.file}: a figure of kind 'boundaries' needs data in the plane, unlike {dataset}; "
                 "'datasets' says which are drawn"
             )
-        train, test = scaled(unit.scale, data.X[unit.split.train], data.X[unit.split.test])
-        positive = data.y == data.positive
-        y_train, y_test = positive[unit.split.train], positive[unit.split.test]
+        ready, positive = prepared(unit.where), signs(unit.where) > 0
+        train, test = ready.train, ready.test
+        y_train, y_test = positive[ready.rows.train], positive[ready.rows.test]
         figure, axes = plt.subplots(figsize=(6.4, 5.2), layout="constrained")
         for points, members, size, alpha, part in (
             (train, y_train, 20, 0.9, "training"),
@@ -63,7 +63,5 @@ def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
 
 def _fitted(drawing: Drawing, unit: Unit, label: str) -> Any:
     """Fit a method on the split of a unit."""
-    mine = next(
-        u for u in drawing.units if (u.source, u.label, u.split.digest()) == (unit.source, label, unit.split.digest())
-    )
+    mine = next(u for u in drawing.units if (u.source, u.label, u.split) == (unit.source, label, unit.split))
     return refitted(drawing, mine)

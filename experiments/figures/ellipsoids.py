@@ -33,7 +33,7 @@ def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
     )
     for axes, (dataset, source) in zip(panels[0], sources.items(), strict=True):
         data = source.load()
-        sign = np.where(data.y == data.positive, 1.0, -1.0)
+        sign = data.sign()
         for side, marker, name in ((1, "o", "positive"), (-1, "s", "negative")):
             points = data.X[sign == side]
             axes.scatter(

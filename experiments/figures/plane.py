@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from mmc.experiments.figures import Drawing
+from mmc.experiments.figures import Drawing, training_part
 from mmc.experiments.metrics import Costs
 from mmc.experiments.tables import metric_of, pooled
-from mmc.experiments.trials import scaled
 
 
 def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
@@ -74,10 +73,7 @@ def _frontiers(axes: Any, units: Any) -> None:
     rates = np.append(np.linspace(0.005, 0.995, 199), 1.0)
     curves = []
     for unit in units:
-        data = unit.source.load()
-        train, _ = scaled(unit.scale, data.X[unit.split.train], data.X[unit.split.test])
-        positive = (data.y == data.positive)[unit.split.train]
-        curves.append(ErrorRateClassifier().feasible_eta_neg(train, positive, rates))
+        curves.append(ErrorRateClassifier().feasible_eta_neg(*training_part(unit), rates))
     edges = np.nan_to_num(np.array(curves), nan=1.1)  # beyond 1: no rate of the other class is feasible
     axes.plot(rates, edges.T, color="black", linewidth=0.4, alpha=0.5)
     worst = edges.max(axis=0)

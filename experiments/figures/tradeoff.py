@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
-from mmc.experiments.figures import Drawing
-from mmc.experiments.trials import scaled
+from mmc.experiments.figures import Drawing, training_part
 from mmc.methods import CATALOGUE
 
 
@@ -23,10 +20,7 @@ def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
         figure, axes = plt.subplots(figsize=(5.6, 4.8), layout="constrained")
         units = [u for u in drawing.units if (u.source.label, u.label) == (dataset, label)]
         for index, unit in enumerate(units):
-            data = unit.source.load()
-            train, _ = scaled(unit.scale, data.X[unit.split.train], data.X[unit.split.test])
-            y = np.where((data.y == data.positive)[unit.split.train], 1, -1)
-            pos, neg = CATALOGUE[spec.method].load()(**spec.params).fit(train, y).frontier(201)
+            pos, neg = CATALOGUE[spec.method].load()(**spec.params).fit(*training_part(unit)).frontier(201)
             line = "worst case on the training moments, every split" if index == 0 else None
             axes.plot(100 * neg, 100 * pos, color="0.6", linewidth=0.6, alpha=0.6, label=line)
         for colour, name in zip(("crimson", "royalblue", "seagreen"), drawing.options["methods"], strict=False):

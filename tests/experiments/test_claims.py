@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from mmc.experiments.claims import FAILS, HOLDS, PARTLY, Claim, bsvm, framework, smem, to_markdown
-from mmc.experiments.config import load
 from mmc.experiments.engine import engine
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.figures import Drawing, draw_all
 from mmc.experiments.figures.banded import _fits
 from mmc.experiments.run import Outcome, run
 from mmc.experiments.store import Store
+from mmc.experiments.validation import load
 from tests.experiments.flat import made
 
 C = {
@@ -163,7 +163,7 @@ def test_an_unfinished_run_draws_what_it_has(small):
     [
         ("dataset: 10 per cluster", "dataset: 11 per cluster", "C-SVM on 11 per cluster"),
         ("methods: [C-SVM", "methods: [D-SVM", "D-SVM on 10 per cluster"),
-        ("measures:\n  band: {rho: [1, 1.5], clusters: 5}\nclaims: bsvm\n", "", "needs the measure 'band'"),
+        ("measures:\n  band: {rho: [1, 1.5], clusters: 5}\nclaims: bsvm\n", "", "no metric 'in_band'"),
     ],
 )
 def test_what_a_figure_lacks_is_said(small, tmp_path, old, new, message):

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 
 from mmc import datasets
-from mmc.experiments.config import load
 from mmc.experiments.engine import engine
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.figures import draw_all
 from mmc.experiments.figures.ellipsoids import closest_points
 from mmc.experiments.run import run
 from mmc.experiments.store import Store
+from mmc.experiments.validation import load
 from mmc.methods import SVM, ErrorRateClassifier
 
 
