@@ -13,6 +13,7 @@ from mmc.cli.progress import Display
 from mmc.cli.shell import console
 from mmc.experiments import render
 from mmc.experiments import run as runner
+from mmc.experiments.cells import Table
 from mmc.experiments.check import Change, compare, read_reference, write_reference
 from mmc.experiments.claims import Claim
 from mmc.experiments.config import Config, bundled
@@ -20,8 +21,7 @@ from mmc.experiments.engine import engine
 from mmc.experiments.errors import ConfigError, DataAbsent, TrialError
 from mmc.experiments.plan import absent, need_no_download, plan
 from mmc.experiments.store import Store
-from mmc.experiments.tables import Table
-from mmc.experiments.validation import load
+from mmc.experiments.validation import check_figures, load
 from mmc.experiments.values import check_values
 from mmc.methods import CATALOGUE
 
@@ -112,6 +112,7 @@ def validate(names: list[str] | None, everything: bool) -> None:
             console().print(f"{config.file}: ok, but not on this machine: {', '.join(away)}", soft_wrap=True)
             continue
         units = plan(config)
+        check_figures(config, units)
         console().print(f"{config.file}: ok, {sum(len(u.trials) for u in units)} trials", soft_wrap=True)
 
 

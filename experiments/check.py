@@ -7,14 +7,16 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from mmc.experiments import render
-from mmc.experiments.errors import ConfigError, StoreError
-from mmc.experiments.tables import Cell, Table
+from mmc.experiments import files
+from mmc.experiments.cells import Cell, Table
+from mmc.experiments.errors import ConfigError
+from mmc.experiments.escape import spreadsheet
+from mmc.experiments.layout import measured
+from mmc.experiments.render import CSV_FIELDS, to_csv
 
 REFERENCE = "reference.csv"
-_NOT_KEYS = {*render.CSV_FIELDS, "chosen"}
+_NOT_KEYS = {*CSV_FIELDS, "chosen"}
 _NUMBERS = ("mean", "std", "infeasible", "failed", "repetitions", "resolution")
 _CERTIFIED = 1e-6  # the gap that solvers are asked for: what is read off a fit is known no better
 
@@ -39,11 +41,7 @@ class Change:
 
 def write_reference(table: Table, folder: Path) -> None:
     """Keep a table as the reference of later checks."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / REFERENCE).write_text(render.to_csv(table), "utf-8")
-    except OSError as error:
-        raise StoreError(f"cannot write to the results folder {folder}: {error.strerror}") from None
+    files.write(folder / REFERENCE, to_csv(table))
 
 
 def read_reference(folder: Path) -> dict[str, dict[str, str]]:
@@ -69,13 +67,12 @@ def compare(table: Table, reference: dict[str, dict[str, str]]) -> list[Change]:
     """
     changes = []
     seen = set()
-    names = list(dict.fromkeys(["dataset", "method", *table.rows, *table.columns]))
     for cell in table.cells:
-        keys = {name: str(cell.keys.get(name, "")) for name in names}
+        keys = {name: spreadsheet(str(cell.keys.get(name, ""))) for name in table.keys}
         where = _where(keys, cell.metric)
         seen.add(where)
         before = reference.get(where)
-        after = render.measured(cell)
+        after = measured(cell)
         if before is None:
             changes.append(Change(keys, cell.metric, "absent", after, reported=cell.reported or ""))
         elif (tolerance := _exceeded(cell, before)) is not None:
@@ -109,12 +106,12 @@ def _rounding(written: float) -> float:
     return max(10.0 ** (math.floor(math.log10(abs(written))) - 5) if written else 0.0, _CERTIFIED)
 
 
-def _where(row: Mapping[str, Any], metric: str) -> str:
+def _where(row: Mapping[str, str], metric: str) -> str:
     return " ".join(f"{key}={value}" for key, value in row.items() if key not in _NOT_KEYS) + f" {metric}"
 
 
 def _text(row: dict[str, str], decimals: int = 2) -> str:
-    """Return a row of the reference as ``render.measured`` writes a cell."""
+    """Return a row of the reference as ``measured`` writes a cell."""
     infeasible, failed, trials = (int(row.get(name) or 0) for name in ("infeasible", "failed", "trials"))
     if not row["mean"]:
         return "×" + (f" {infeasible}/{trials}" if infeasible < trials else "") if infeasible else "–"

@@ -80,6 +80,7 @@ class Metric:
     meaning: str
     better: Better = Better.NEITHER
     over: Callable[[Sequence[float]], float] = lambda values: math.fsum(values) / len(values)
+    across: Callable[[Sequence[float]], float] | None = None  # joins all repetitions; None: a table shows their mean
     machine: bool = False
     whole: bool = False  # a number of points, not a share
     form: str = ""  # how it is printed, where its digits do not follow the table's
@@ -248,7 +249,7 @@ FITTED: Mapping[str, Metric] = {
     for metric in (
         Metric("fit_seconds", "fit and test s", "seconds of fit and test, all folds", over=sum, machine=True),
         Metric("train_seconds", "training s", "seconds of the fits, all folds", over=sum, machine=True),
-        Metric("gap", "largest gap", "largest relative duality gap", over=max, machine=True, form=".1e"),
+        Metric("gap", "largest gap", "largest relative duality gap", over=max, across=max, machine=True, form=".1e"),
         Metric("objective", "objective", "value of the method's optimisation problem"),
         Metric("iterations", "iterations", "steps of the solver"),
         Metric("n_support", "support vectors", "number of training points in the decision rule"),

@@ -4,49 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from mmc.experiments.tables import Cell
-
-
-@dataclass(frozen=True)
-class Pair:
-    """The mean difference of two methods over the same repetitions, and the half-width of its 95 % interval."""
-
-    dataset: str
-    metric: str
-    first: str
-    second: str
-    difference: float
-    half_width: float
-    repetitions: int
-
-
-@dataclass(frozen=True)
-class Discordance:
-    """Two methods on one test set: how many points only the first classifies rightly, and how many only the second.
-
-    ``p`` is the exact two-sided p-value of McNemar's test: were the methods equally good, each discordant point
-    would be as likely on either side.
-    """
-
-    dataset: str
-    first: str
-    second: str
-    only_first: int
-    only_second: int
-    points: int
-
-    @property
-    def p(self) -> float:
-        from scipy.special import bdtr
-
-        discordant = self.only_first + self.only_second
-        return min(1.0, 2 * float(bdtr(min(self.only_first, self.only_second), discordant, 0.5)))
+from mmc.experiments.cells import Cell, Discordance, Pair
 
 
 def intervals(cells: Sequence[Cell], first: str, overlap: float) -> Iterator[Pair]:

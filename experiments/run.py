@@ -14,17 +14,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from mmc.experiments import render
-from mmc.experiments.claims import CLAIMS, Claim, to_markdown
+from mmc.experiments import files, render
+from mmc.experiments.cells import Table
+from mmc.experiments.claims import Claim, claims_of, to_markdown
 from mmc.experiments.config import Config
 from mmc.experiments.engine import Engine
-from mmc.experiments.errors import StoreError
 from mmc.experiments.fingerprint import version
 from mmc.experiments.plan import Unit, need_no_download, plan
 from mmc.experiments.records import Record
+from mmc.experiments.results import Results
 from mmc.experiments.store import Store
-from mmc.experiments.tables import Table, gather
 from mmc.experiments.trials import settled
+from mmc.experiments.validation import check_figures
 from mmc.experiments.values import check_values
 from mmc.methods.solution import Status
 
@@ -45,22 +46,8 @@ class Progress:
 Watch = Callable[[Progress], None]
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """A finished run: the table, and what its figures are drawn from."""
-
-    config: Config
-    units: list[Unit]
-    records: Mapping[str, Record]
-
-    @cached_property
-    def table(self) -> Table:
-        return gather(self.config, self.units, self.records)
-
-    @property
-    def missing(self) -> int:
-        """How many trials have no record: the config or the code has changed since the last run."""
-        return sum(trial.key not in self.records for unit in self.units for trial in unit.trials)
+class Outcome(Results):
+    """A finished run: the results, and how they are written and drawn."""
 
     def write(self, folder: Path, provenance: Mapping[str, Any] | None) -> list[str]:
         """Write the table as CSV, Markdown and LaTeX, and the run's provenance; return the names."""
@@ -69,8 +56,7 @@ class Outcome:
     @cached_property
     def claims(self) -> list[Claim]:
         """What the paper says in words, with verdicts."""
-        name = self.config.experiment.claims
-        return list(CLAIMS[name](self)) if name else []
+        return claims_of(self)
 
     def draw(self, folder: Path) -> list[str]:
         """Write the figures as SVG and PNG; return their names."""
@@ -78,8 +64,7 @@ class Outcome:
             return []
         from mmc.experiments.figures import draw_all, save
 
-        drawn = draw_all(self.config, self.units, self.records, self.table)
-        return [path.name for name, figure in drawn for path in save(name, figure, folder)]
+        return [path.name for name, figure in draw_all(self) for path in save(name, figure, folder)]
 
 
 def run(
@@ -103,6 +88,7 @@ def run(
     watch(Progress(config.name, len(records), len(trials), dict(statuses)))
     if missing:
         check_values(config)
+        check_figures(config, units)
         try:
             for batch in _work(missing, records, engine):
                 store.put(batch)
@@ -149,24 +135,14 @@ def earlier_seconds(folder: Path) -> float | None:
 
 
 def _write_table(table: Table, folder: Path, provenance: Mapping[str, Any] | None, claims: list[Claim]) -> list[str]:
-    files = {
-        "table.csv": render.to_csv(table),
-        "table.md": render.to_markdown(table),
-        "table.tex": render.to_latex(table),
-    }
+    texts = {f"table.{ending}": make(table) for ending, make in render.FORMATS.items()}
     if claims:
-        files["claims.md"] = to_markdown(claims)
+        texts["claims.md"] = to_markdown(claims)
     if provenance is not None:
-        files["run.json"] = json.dumps(provenance, indent=2, ensure_ascii=False) + "\n"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            partial = folder / f".{name}.partial"
-            partial.write_text(text, "utf-8")
-            partial.replace(folder / name)
-    except OSError as error:
-        raise StoreError(f"cannot write to the results folder {folder}: {error.strerror}") from None
-    return list(files)
+        texts["run.json"] = json.dumps(provenance, indent=2, ensure_ascii=False) + "\n"
+    for name, text in texts.items():
+        files.write(folder / name, text)
+    return list(texts)
 
 
 def _provenance(

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
+from mmc.experiments.cells import DIFFERS, KNOWN, MATCH, NOT_RUN, Cell
 from mmc.experiments.config import Config
 from mmc.experiments.errors import UserError
+from mmc.experiments.records import Json
 from mmc.experiments.run import Outcome, recall
 from mmc.experiments.store import Store
-from mmc.experiments.tables import DIFFERS, KNOWN, MATCH, NOT_RUN, Cell, matches, read_reported
+from mmc.experiments.verdicts import RESERVED, Row, matches, read_reported
 
 VERDICTS = (MATCH, KNOWN, DIFFERS, NOT_RUN)
 _LEAST_FAVOURABLE = (DIFFERS, KNOWN, MATCH, NOT_RUN)
-_NOT_KEYS = ("metric", "value", "std")
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Result:
 
     config: Config
     outcome: Outcome
-    provenance: Mapping[str, Any] | None = None
+    provenance: Mapping[str, Json] | None = None
     problem: str = ""
 
 
@@ -77,15 +77,15 @@ class Number:
 
     paper: str
     file: str
-    row: Mapping[str, Any]
+    row: Row
     verdict: str = NOT_RUN
     config: str | None = None
     why: str = "no experiment measures it yet"
 
     @property
-    def keys(self) -> dict[str, Any]:
+    def keys(self) -> Row:
         """Where the number stands in the paper's table."""
-        return {key: value for key, value in self.row.items() if key not in _NOT_KEYS and value != ""}
+        return {key: value for key, value in self.row.items() if key not in RESERVED and value != ""}
 
 
 @dataclass(frozen=True)

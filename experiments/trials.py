@@ -106,6 +106,7 @@ def outcome(key: str, step: Step, y_test: Signs, area: Area | None = None) -> Re
         known = distance if math.isfinite(distance) else None
         return Record(key, step.error.status, step.seconds, message=str(step.error), distance=known)
     model = step.estimator
+    assert model is not None
     if area is not None:
         counts, facts = area(model)
     else:

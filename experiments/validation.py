@@ -6,8 +6,7 @@ does a run before it fits anything. One function per section of the config; each
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -18,11 +17,13 @@ from mmc.experiments.claims import CLAIMS
 from mmc.experiments.config import Config, Experiment, MethodSpec, Reported, find
 from mmc.experiments.dataspec import DataSpec, FileKeys
 from mmc.experiments.errors import ConfigError, KeyPath
-from mmc.experiments.explaining import Problem, decimal_comma, explain, shown
+from mmc.experiments.explaining import Problem, explain, shown
 from mmc.experiments.grids import GridSpec, size, tied
 from mmc.experiments.measures import MEASURES
 from mmc.experiments.metrics import BOUNDS, COUNTED, LINE, VOTED
 from mmc.experiments.metrics import find as find_metric
+from mmc.experiments.plan import Unit
+from mmc.experiments.verdicts import read_reported
 from mmc.experiments.yaml_lines import line_of, read
 from mmc.methods import CATALOGUE
 from mmc.words import nearest
@@ -30,7 +31,6 @@ from mmc.words import nearest
 MOST_TRIALS = 1_000_000
 MOST_FITS = 100_000_000
 _LIBSVM = ("libsvm", "svmlight", "svm")
-_NUMBERS = ("value", "std")  # columns of a file of reported numbers
 
 
 def load(name: str | Path) -> Config:
@@ -52,6 +52,12 @@ def refusal(path: Path, lines: Mapping[KeyPath, int], problems: Collection[Probl
     """Return the error that tells all problems of a config, in the order of their lines."""
     placed = sorted({(line_of(where, lines), text) for where, text in problems})
     return ConfigError("\n".join(f"{path}:{line}: {text}" for line, text in placed))
+
+
+def check_figures(config: Config, units: Sequence[Unit]) -> None:
+    """Raise ConfigError for what only the planned data can say of the figures."""
+    if problems := list(figures.check_data(config.experiment, units)):
+        raise refusal(config.file, config.lines, problems)
 
 
 def _size(experiment: Experiment) -> Iterator[Problem]:
@@ -303,8 +309,6 @@ def _table(experiment: Experiment) -> Iterator[Problem]:
 
 def _figures(experiment: Experiment) -> Iterator[Problem]:
     for label, spec in experiment.figures.items():
-        if not label or label.startswith(".") or any(c in label for c in '/\\:*?"<>|'):
-            yield ("figures", label), f"{label!r} is the name of a file; take letters, digits, - and _"
         for place, text in figures.check(spec.kind, spec.options, experiment):
             yield ("figures", label, *place), text
 
@@ -314,10 +318,11 @@ def _reported(experiment: Experiment, folder: Path) -> Iterator[Problem]:
     if reported is None:
         return
     try:
-        columns = list(_columns(folder / "reported" / reported.file))
+        rows = read_reported(folder / "reported" / reported.file, {})
     except ConfigError as error:
         yield ("reported", "file"), str(error)
         return
+    columns = list(rows[0]) if rows else []
     for name in reported.where:
         if name not in columns:
             yield ("reported", "where", name), f"reported.where: no column {name!r}: {nearest(name, columns)}"
@@ -336,37 +341,3 @@ def _deviations(experiment: Experiment, reported: Reported) -> Iterator[Problem]
             for value in given if isinstance(given, list) else [given]:
                 if key in known and str(value) not in known[key]:
                     yield (*where, key), f"a deviation names the {key} {value!r}: {nearest(value, known[key])}"
-
-
-def _columns(path: Path) -> list[str]:
-    """Return the columns of a file of reported numbers; raise ConfigError where it is none."""
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            reader = csv.reader(file)
-            columns = next(reader, [])
-            for needed in ("metric", "value"):
-                if needed not in columns:
-                    raise ConfigError(f"the reported numbers {path} have no column {needed!r}")
-            for row in reader:
-                _check_row(f"{path}:{reader.line_num}", columns, row)
-    except OSError as error:
-        raise ConfigError(f"the reported numbers {path} cannot be read: {error.strerror}") from None
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise ConfigError(f"the reported numbers {path} cannot be read: {error}") from None
-    return columns
-
-
-def _check_row(where: str, columns: list[str], row: list[str]) -> None:
-    if len(row) != len(columns):
-        raise ConfigError(f"{where}: {len(row)} cells; the header has {len(columns)}")
-    for name, cell in zip(columns, row, strict=True):
-        if name in _NUMBERS and cell not in ("×", "") and not _is_number(cell):
-            raise ConfigError(f"{where}: {shown(cell)} is neither a number nor ×{decimal_comma(cell)}")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

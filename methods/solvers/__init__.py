@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Protocol, TypeVar, cast
+
+from mmc.methods.problems import Answer, Problem
+
+A = TypeVar("A", bound=Answer[object, object])
 
 
 @dataclass(frozen=True)
@@ -18,3 +27,30 @@ class Capabilities:
     rows: bool = False
     together: bool = False
     session: bool = False
+
+
+class Solver(Protocol):
+    """A module of this package, as an estimator sees it."""
+
+    CAN: Capabilities
+
+    def solve(self, problem: Problem[A], /, **options: object) -> A:
+        """Return the answer, or raise InfeasibleProblem or NotConverged."""
+
+    def prepare(self, problems: Sequence[Problem[A]], /, **options: object) -> None:
+        """Do together what is cheaper together; only where ``CAN.together``."""
+
+
+def load_solver(module: str) -> Solver:
+    """Import a solver by the name of its module."""
+    found = import_module(f"{__name__}.{module}")
+    if not hasattr(found, "CAN"):
+        found.CAN = Capabilities()  # type: ignore[attr-defined]
+    return cast(Solver, found)
+
+
+@cache
+def options_of(module: str) -> tuple[str, ...]:
+    """Return the names that ``solver_options`` may have: the keyword arguments of ``solve``."""
+    parameters = inspect.signature(load_solver(module).solve).parameters.values()
+    return tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "session")

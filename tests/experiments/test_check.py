@@ -8,8 +8,8 @@ import pytest
 
 from mmc.cli.verbs import check
 from mmc.experiments import render
+from mmc.experiments.cells import Cell, Table
 from mmc.experiments.check import compare
-from mmc.experiments.tables import Cell, Table
 from mmc.methods.solvers import libsvm
 
 VALUES = (99.99987654, 99.99987655, 99.99987656)

@@ -20,20 +20,21 @@ from sklearn.svm import SVC
 
 from mmc import datasets
 from mmc.experiments import preparation, render
+from mmc.experiments.cells import DIFFERS, MATCH, Cell, Discordance
 from mmc.experiments.check import compare
 from mmc.experiments.engine import engine
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.kept import Kept
 from mmc.experiments.multiclass import elect
-from mmc.experiments.paired import Discordance
+from mmc.experiments.notes import notes
 from mmc.experiments.plan import plan
 from mmc.experiments.preparation import rows_of
 from mmc.experiments.regression import Line
 from mmc.experiments.run import recall, run
 from mmc.experiments.sources import Source
 from mmc.experiments.store import Store
-from mmc.experiments.tables import DIFFERS, MATCH, Cell, judge
 from mmc.experiments.validation import load
+from mmc.experiments.verdicts import judge
 from tests.experiments.flat import flat
 
 TRAIN, TEST = 350, 250
@@ -199,7 +200,7 @@ def test_a_pair_that_fails_fails_the_cell_and_is_named(folder):
         outcome = run(study(folder, text, name="hard"), store, engine(1))
     (hard,) = outcome.table.cells
     assert (hard.mean, hard.trials, hard.infeasible) == (None, 1, 1)
-    assert "versicolor against virginica failed: " in "\n".join(render.notes(outcome.table))
+    assert "versicolor against virginica failed: " in "\n".join(notes(outcome.table))
 
 
 @pytest.mark.parametrize(
@@ -374,9 +375,9 @@ def test_the_table_says_which_rows_were_used(tmp_path):
     text = "title: s\ndatasets:\n  letter: {part: train, subsample: 520, pca: 9}\nmulticlass: one-vs-one\n"
     text += "methods:\n  LDA: {method: lda, ridge: 1}\ntable: {metrics: [errors]}\n"
     with Store(None) as store:
-        notes = "\n".join(render.notes(run(study(tmp_path, text), store, engine(1)).table))
+        said = "\n".join(notes(run(study(tmp_path, text), store, engine(1)).table))
     part = "only the rows of its training part, a stratified random subsample of 520 rows"
-    assert f"letter: {part}, 9 principal components of the training part." in notes
+    assert f"letter: {part}, 9 principal components of the training part." in said
 
 
 # -- how sure ---------------------------------------------------------------------------------------------------------
@@ -388,7 +389,7 @@ def test_a_single_count_has_the_spread_of_a_binomial(outcome):
         assert (errors.std, errors.resolution, cell(outcome, method, "ties").se) == (0, 1, 0)
         assert share.resolution == pytest.approx(100 / TEST)
         assert f"{k:.0f} ± {errors.se:.0f}" in render.to_markdown(outcome.table)
-    assert "± the binomial standard error" in "\n".join(render.notes(outcome.table))
+    assert "± the binomial standard error" in "\n".join(notes(outcome.table))
 
 
 @pytest.mark.parametrize(("printed", "verdict"), [("100", MATCH), ("77", MATCH), ("123", MATCH), ("75", DIFFERS)])
@@ -475,5 +476,5 @@ def test_slope_and_intercept_are_cells_made_from_the_same_records(folder, tmp_pa
         worst = max(worst, abs(stats.linregress(x, flipped).slope - line.slope))
         flipped[i] = y[i]
     assert slope.resolution == pytest.approx(worst)
-    assert "standard error of the regression" in "\n".join(render.notes(outcome.table))
+    assert "standard error of the regression" in "\n".join(notes(outcome.table))
     assert outcome.draw(tmp_path) == ["f.svg", "f.png"]

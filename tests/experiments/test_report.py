@@ -10,15 +10,15 @@ from html.parser import HTMLParser
 import pytest
 
 from mmc.cli.report_verb import report
+from mmc.experiments.cells import DIFFERS, KNOWN, MATCH, Cell
 from mmc.experiments.config import bundled
 from mmc.experiments.engine import engine
 from mmc.experiments.errors import ConfigError
-from mmc.experiments.render import measured
+from mmc.experiments.layout import measured
 from mmc.experiments.report import difference, page, write
 from mmc.experiments.run import STORE, Outcome, run
 from mmc.experiments.scoreboard import Result, numbers
 from mmc.experiments.store import Store
-from mmc.experiments.tables import DIFFERS, KNOWN, MATCH, Cell
 from mmc.experiments.validation import load
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

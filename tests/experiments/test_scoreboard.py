@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from mmc.experiments.cells import DIFFERS, KNOWN, MATCH, NOT_RUN
 from mmc.experiments.config import bundled
 from mmc.experiments.plan import plan
 from mmc.experiments.records import Record
 from mmc.experiments.run import Outcome
 from mmc.experiments.scoreboard import PAPERS, Number, Result, by_paper, numbers, recall_all, score, to_markdown
 from mmc.experiments.store import Store
-from mmc.experiments.tables import DIFFERS, KNOWN, MATCH, NOT_RUN
 from mmc.experiments.validation import load
 from mmc.methods.solution import Status
 
