@@ -39,6 +39,7 @@ def read(source: Source) -> Table:
         if in_data:
             rows.append(_row(line, place, names, nominal, missing))
             lines.append(number)
+            source.check_cells(len(rows), len(rows) * len(names))
         elif word == "@attribute":
             name, values = _attribute(line, place)
             if values is not None:

@@ -37,7 +37,8 @@ class LinesOnDemand:
         return next(islice(_rows(self.source, self.separator), row + 1, None))[0]  # the first is the header
 
 
-def _read(source: Source, usual: str) -> Table:
+def read(source: Source, usual: str = ",") -> Table:
+    """Return the table in the file; raise DataError for a row that does not fit the header."""
     separator = _separator(source, usual)
     if len(source.data) >= LARGE:
         from mmc.datasets import quick_csv
@@ -46,12 +47,17 @@ def _read(source: Source, usual: str) -> Table:
         quick = quick_csv.read(source, separator, names)
         if quick and _well_formed(source, separator):
             return Table(source.path, names, quick, LinesOnDemand(source, separator, len(quick[0])))
-    numbered = list(_rows(source, separator))
-    if not numbered:
+    lines: list[int] = []
+    rows: list[list[str]] = []
+    for line, row in _rows(source, separator):
+        lines.append(line)
+        rows.append(row)
+        source.check_cells(len(rows), len(rows) * len(row))
+    if not rows:
         raise DataError(f"{source.path} is empty; its first line must hold the column names")
-    names = [name.strip() for name in numbered[0][1]]
-    columns: list[Column] = list(zip(*(row for _, row in numbered[1:]), strict=True))
-    return Table(source.path, names, columns or [()] * len(names), [line for line, _ in numbered[1:]])
+    names = [name.strip() for name in rows[0]]
+    columns: list[Column] = list(zip(*rows[1:], strict=True))
+    return Table(source.path, names, columns or [()] * len(names), lines[1:])
 
 
 def _rows(source: Source, separator: str) -> Iterator[tuple[int, list[str]]]:
@@ -108,6 +114,6 @@ def _header(source: Source, separator: str) -> list[str]:
 
 _OPTIONS = frozenset({"separator", "decimal", "encoding"})
 READERS = (
-    Reader("csv", lambda source: _read(source, ","), options=_OPTIONS),
-    Reader("tsv", lambda source: _read(source, "\t"), options=_OPTIONS),
+    Reader("csv", read, options=_OPTIONS),
+    Reader("tsv", lambda source: read(source, "\t"), options=_OPTIONS),
 )

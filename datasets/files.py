@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Sequence
+from functools import cache
 from importlib import import_module
 from pathlib import Path, PurePath
 from typing import TypeVar
@@ -18,14 +19,17 @@ from mmc.datasets.unpacking import DAMAGE, GZIP, ZIP, inflate, unzip
 from mmc.words import nearest
 
 _MODULES = ("arff", "delimited", "excel", "libsvm", "parquet")  # each has its READERS
-FORMATS: dict[str, Reader] = {
-    ending: reader
-    for module in _MODULES
-    for reader in import_module(f"mmc.datasets.{module}").READERS
-    for ending in (reader.name, *reader.endings)
-}
 _PACKED = {".gz": ("gzip", GZIP), ".z": ("compress", MAGIC), ".zip": ("zip", ZIP)}  # how such a file begins
 _AnyPath = TypeVar("_AnyPath", bound=PurePath)
+
+
+@cache
+def formats() -> dict[str, Reader]:
+    """Return the readers by the endings of their files."""
+    readers: list[Reader] = [
+        reader for module in _MODULES for reader in import_module(f"mmc.datasets.{module}").READERS
+    ]
+    return {ending: reader for reader in readers for ending in (reader.name, *reader.endings)}
 
 
 def load_file(
@@ -71,10 +75,10 @@ def load_file(
     limit = Limit(max_bytes)
     notation = Notation.of(missing_values, "." if decimal is None else decimal)
     file = Path(path)
-    if format is not None and format not in FORMATS:
-        raise DataError(f"{file}: there is no format {format!r}: {nearest(format, FORMATS)}")
+    if format is not None and format not in formats():
+        raise DataError(f"{file}: there is no format {format!r}: {nearest(format, formats())}")
     inner, data = _content(file, format, limit)
-    reader = FORMATS[format] if format is not None else _by_ending(file, inner)
+    reader = formats()[format] if format is not None else _by_ending(file, inner)
     for option, value in {"separator": separator, "decimal": decimal, "encoding": encoding}.items():
         if value is not None and option not in reader.options:
             raise DataError(f"{file}: a file of the format {reader.name} has no `{option}`; leave it out")
@@ -89,7 +93,9 @@ def load_file(
 
 def read_csv(file: Path, target: str) -> Table:
     """Return the cells of a CSV file, which may be gzipped."""
-    return FORMATS["csv"].read(Source(str(file), _content(file, "csv", Limit())[1], target))
+    from mmc.datasets.delimited import read
+
+    return read(Source(str(file), _content(file, "csv", Limit())[1], target))
 
 
 def _content(file: Path, format: str | None, limit: Limit) -> tuple[str, bytes]:
@@ -123,7 +129,7 @@ def _content(file: Path, format: str | None, limit: Limit) -> tuple[str, bytes]:
 def _choose(path: str, members: list[str], format: str | None) -> str:
     """Return the only member of an archive that is a table."""
     files = [name for name in members if not name.endswith("/") and not name.startswith("__MACOSX/")]
-    known = [name for name in files if format is not None or _plain(PurePath(name)).suffix.lower()[1:] in FORMATS]
+    known = [name for name in files if format is not None or _plain(PurePath(name)).suffix.lower()[1:] in formats()]
     if len(known) != 1:
         raise DataError(
             f"{path} must hold one file with a table, and holds {len(known)} among {brief(', '.join(map(repr, files)))}; "
@@ -139,10 +145,10 @@ def _plain(file: _AnyPath) -> _AnyPath:
 
 def _by_ending(file: Path, name: str) -> Reader:
     suffix = PurePath(name).suffix
-    reader = FORMATS.get(suffix.lower().lstrip("."))
+    reader = formats().get(suffix.lower().lstrip("."))
     if reader is None:
         raise DataError(
             f"{file}: the ending {suffix!r} does not tell the format; rename the file, or give `format`: one of "
-            f"{', '.join(sorted({reader.name for reader in FORMATS.values()}))}"
+            f"{', '.join(sorted({reader.name for reader in formats().values()}))}"
         )
     return reader

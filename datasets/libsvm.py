@@ -41,6 +41,7 @@ def read(source: Source) -> Table:
             values.append(value)
         labels.append(tokens[0])
         lines.append(line)
+        source.check_cells(len(labels), len(values) // 2)  # a value takes 24 bytes
     if not labels:
         raise DataError(f"{path} is empty; a libsvm file has one row per line: label index:value …")
     first = 0 if 0 in indices else 1

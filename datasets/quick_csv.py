@@ -28,8 +28,11 @@ def read(source: Source, separator: str, names: Sequence[str]) -> list[Column] |
     every = range(len(names))
     numbers: dict[int, list[NDArray[np.float64]]] = {index: [] for index in every if names[index] != source.target}
     texts: dict[int, list[str]] = {index: [] for index in every if index not in numbers}
+    rows = 0
     try:
         for batch in _batches(data, separator, len(names), every, source.notation):
+            rows += batch.num_rows
+            source.limit.check(8 * rows * len(names), f"{source.path} as a table of numbers")
             for index in list(numbers):
                 values = _floats(batch.column(index), source.notation)
                 if values is None:

@@ -11,6 +11,9 @@ from mmc.datasets.cells import Notation
 from mmc.datasets.dataset import DataError, reason
 from mmc.datasets.table import Table
 
+_ROWS_AT_ONCE = 4096
+_BYTES_PER_CELL = 64  # of a short text in Python, with a reference to it
+
 
 @dataclass(frozen=True)
 class Source:
@@ -34,6 +37,11 @@ class Source:
         except (LookupError, ValueError):
             self._explain()
             raise
+
+    def check_cells(self, rows: int, cells: int) -> None:
+        """Raise DataError if so many cells of text would fill too much memory; looks at every 4096th row only."""
+        if rows % _ROWS_AT_ONCE == 0:
+            self.limit.check(_BYTES_PER_CELL * (rows + cells), self.path)
 
     def _explain(self) -> None:
         """Raise the DataError that says why the bytes are not text, and on which line."""

@@ -6,6 +6,7 @@ import logging
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import Protocol
 
 import numpy as np
@@ -90,34 +91,19 @@ def build(table: Table, name: str, wanted: Wanted, n_train: int | None = None) -
     labels = [str(cell).strip() for cell in by_name[target]]
     encoded = [(feature, _encode(table, feature, by_name[feature], wanted)) for feature in chosen]
     origins = [feature for feature, columns in encoded for _ in columns]
-    names = [column for _, columns in encoded for column in columns]
-    X = _matrix(table, encoded, wanted.limit)
-
-    absent = {label for label in set(labels) if wanted.notation.absent(label)}
-    unlabelled = np.array([label in absent for label in labels])
+    names = tuple(column for _, columns in encoded for column in columns)
+    X = _matrix(table, [values for _, columns in encoded for values in columns.values()], wanted.limit)
     gaps = np.isnan(X)
-    keep = ~unlabelled if wanted.missing == "impute" else ~(unlabelled | gaps.any(axis=1))
-    dropped = int(len(keep) - keep.sum())
-    if dropped and wanted.missing == "error":
-        row = int(np.argmin(keep))
-        column = target if unlabelled[row] else origins[int(np.argmax(gaps[row]))]
-        raise DataError(
-            f"{table.at(row, column)}: the value is missing, as in {dropped} of {len(keep)} rows; fill them in, or set "
-            "missing='drop' to leave these rows out, or missing='impute' to fill in the column's mean"
-        )
+    keep = _complete(table, labels, gaps, origins, wanted)
+    dropped = len(keep) - int(keep.sum())
     if dropped:
         _log.info("%s: left out %d of %d rows that have missing cells", name, dropped, len(keep))
         X, gaps = X[keep], gaps[keep]
-    if not len(X):
-        raise DataError(
-            f"{path}: every one of the {len(keep)} rows has a missing cell; fill them in, or choose fewer "
-            "columns with `features`"
-        )
     imputed = _impute(path, X, gaps, origins)
     if imputed:
         _log.info("%s: filled in %d missing cells by the mean of their column", name, imputed)
-    y, positive = _labels(table, [label for label, kept in zip(labels, keep, strict=True) if kept], wanted)
-    return DataSet(name, X, label_array(y), tuple(names), positive, n_train, dropped, imputed=imputed)
+    y, positive = _labels(table, list(compress(labels, keep)), wanted)
+    return DataSet(name, X, label_array(y), names, positive, n_train, dropped, imputed=imputed)
 
 
 def _check_names(table: Table) -> None:
@@ -184,18 +170,37 @@ def _encode(table: Table, name: str, cells: Column, wanted: Wanted) -> dict[str,
     return {name: np.where(np.isin(values, codes), np.nan, values) if codes else values}
 
 
-def _matrix(
-    table: Table, encoded: Sequence[tuple[str, dict[str, NDArray[np.float64]]]], limit: Limit
-) -> NDArray[np.float64]:
+def _matrix(table: Table, columns: Sequence[NDArray[np.float64]], limit: Limit) -> NDArray[np.float64]:
     """Return the columns side by side."""
-    width = sum(len(columns) for _, columns in encoded)
-    if not width:
+    if not columns:
         raise DataError(f"{table.path}: every feature column has the same text in all its rows; at least one must vary")
-    limit.check(8 * len(table.lines) * width, f"{table.path} as a table of numbers")
-    X = np.empty((len(table.lines), width))
-    for index, values in enumerate(values for _, columns in encoded for values in columns.values()):
+    limit.check(8 * len(table.lines) * len(columns), f"{table.path} as a table of numbers")
+    X = np.empty((len(table.lines), len(columns)))
+    for index, values in enumerate(columns):
         X[:, index] = values
     return X
+
+
+def _complete(
+    table: Table, labels: Sequence[str], gaps: NDArray[np.bool_], origins: Sequence[str], wanted: Wanted
+) -> NDArray[np.bool_]:
+    """Return which rows are used: those with a label and, unless gaps are filled in, without a gap."""
+    absent = {label for label in set(labels) if wanted.notation.absent(label)}
+    unlabelled = np.array([label in absent for label in labels])
+    keep = ~unlabelled if wanted.missing == "impute" else ~(unlabelled | gaps.any(axis=1))
+    if wanted.missing == "error" and not keep.all():
+        row = int(np.argmin(keep))
+        column = wanted.target if unlabelled[row] else origins[int(np.argmax(gaps[row]))]
+        raise DataError(
+            f"{table.at(row, column)}: the value is missing, as in {int((~keep).sum())} of {len(keep)} rows; fill them in, "
+            "or set missing='drop' to leave these rows out, or missing='impute' to fill in the column's mean"
+        )
+    if not keep.any():
+        raise DataError(
+            f"{table.path}: every one of the {len(keep)} rows has a missing cell; fill them in, or choose fewer "
+            "columns with `features`"
+        )
+    return keep
 
 
 def _impute(path: str, X: NDArray[np.float64], gaps: NDArray[np.bool_], origins: Sequence[str]) -> int:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import gzip
 import io
-import lzma
-import struct
-import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 
 from mmc.datasets import lzw
@@ -17,11 +14,7 @@ from mmc.datasets.dataset import DataError, reason
 from mmc.datasets.finding import ENDINGS
 
 GZIP, ZIP = b"\x1f\x8b", b"PK\3\4"
-# What Python's own modules raise for damaged files. RuntimeError: a password or an unknown method of compression.
-DAMAGE = (
-    *(OSError, EOFError, ValueError, RuntimeError, LookupError, OverflowError),
-    *(zlib.error, zipfile.BadZipFile, lzma.LZMAError, struct.error),
-)
+DAMAGE = (OSError, EOFError, ValueError, zlib.error)  # what damaged files raise
 
 Choose = Callable[[list[str]], str]  # the member of an archive to read, from the names of all; raises DataError
 
@@ -60,15 +53,17 @@ def inflate(data: bytes, path: str, limit: Limit) -> bytes:
 
 def unzip(data: bytes, path: str, choose: Choose, limit: Limit) -> tuple[str, bytes]:
     """Return one member of an archive, its name and its content; raise one of DAMAGE if it is damaged."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        member = choose(archive.namelist())
-        if archive.getinfo(member).flag_bits & 1:
-            raise DataError(f"{path}, {member} is encrypted; unpack it yourself and give the plain file")
-        with archive.open(member) as stream:
-            return member, collect(pieces(stream), limit, f"{path}, {member}")
+    import lzma
+    import struct
+    import zipfile
 
-
-def members(data: bytes) -> Iterator[zipfile.ZipInfo]:
-    """Yield what an archive says of its members; raise one of DAMAGE if it is damaged."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        yield from archive.infolist()
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            member = choose(archive.namelist())
+            if archive.getinfo(member).flag_bits & 1:
+                raise DataError(f"{path}, {member} is encrypted; unpack it yourself and give the plain file")
+            with archive.open(member) as stream:
+                return member, collect(pieces(stream), limit, f"{path}, {member}")
+    # RuntimeError: an unknown method of compression
+    except (zipfile.BadZipFile, lzma.LZMAError, struct.error, RuntimeError, LookupError, OverflowError) as error:
+        raise ValueError(reason(error)) from None

@@ -89,7 +89,7 @@ def rescaled(shape: Shape, width: Array) -> Shape:
 
 def _shape(index: int, entry: SetSpec, d: int) -> Shape:
     """Return the shape of a stated set."""
-    from mmc.methods.shapes import knowledge_sets
+    from mmc.methods.problems.shapes import knowledge_sets
 
     name = f"knowledge set {index + 1}"
     if len(entry.center) != d:

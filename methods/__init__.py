@@ -132,7 +132,7 @@ CATALOGUE: dict[str, Method] = {
         Method(
             "hmem",
             "HMEM",
-            "knowledge",
+            "ellipsoid_machines",
             _POTHIN,
             "largest margin to ellipsoids, all on their side",
             {"alternating": "alternating", "socp": "knowledge_socp"},
@@ -141,7 +141,7 @@ CATALOGUE: dict[str, Method] = {
         Method(
             "smem",
             "SMEM",
-            "knowledge",
+            "ellipsoid_machines",
             _POTHIN,
             "largest margin to ellipsoids, with slack",
             {"alternating": "alternating", "socp": "knowledge_socp"},

@@ -261,13 +261,13 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
                 f"Only binary classification is supported: {type(self).__name__} needs two classes, "
                 f"got {len(self.classes_)} class{'es' if len(self.classes_) != 1 else ''}"
             )
-        positive = positive_label(self.classes_) if self.pos_label is None else self.pos_label
-        if positive not in self.classes_:
-            raise ValueError(f"pos_label={positive!r} is not a label of y: {list(self.classes_)}")
-        first = bool(positive == self.classes_[0])
-        self.pos_label_ = self.classes_[0 if first else 1]
-        self._flip = -1.0 if first else 1.0
-        return Training(points, np.where(labels == positive, 1.0, -1.0), extra=extra)
+        known = self.classes_.tolist()
+        positive = positive_label(known) if self.pos_label is None else self.pos_label
+        if positive not in known:
+            raise ValueError(f"pos_label={positive!r} is not a label of y: {known}")
+        self.pos_label_ = self.classes_[known.index(positive)]
+        self._flip = 1.0 if positive == known[1] else -1.0
+        return Training(points, np.where(labels == self.pos_label_, 1.0, -1.0), extra=extra)
 
     def _validated(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, NDArray[np.generic]]:
         """Return X and y as arrays, checked as scikit-learn does."""

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Protocol, TypeVar, cast
+from typing import Generic, Protocol, TypeVar, cast
 
 from mmc.methods.problems import Answer, Problem
 
 A = TypeVar("A", bound=Answer[object, object])
+S = TypeVar("S")
 
 
 @dataclass(frozen=True)
@@ -21,12 +22,21 @@ class Capabilities:
     ``kernels``: any kernel, not only the linear one. ``rows``: it asks for kernel rows when it needs them, so that the
     whole Gram matrix need not be in memory. ``together``: ``prepare(problems)`` does for a whole grid what is cheaper
     together. ``session``: ``solve`` takes a ``session``, which carries what it learns to the next problem of a path.
+    ``slack_per_point``: for knowledge sets, a slack of its own for every point; without it, sets have one each.
     """
 
     kernels: bool = True
     rows: bool = False
     together: bool = False
     session: bool = False
+    slack_per_point: bool = False
+
+
+@dataclass
+class Session(Generic[S]):
+    """What a solver keeps of one problem of a path for the next: nothing at first."""
+
+    kept: S | None = None
 
 
 class Solver(Protocol):

@@ -16,6 +16,8 @@ from scipy.sparse import csc_array
 
 from mmc.methods.numerics import clarabel_settings
 from mmc.methods.problems import Judged
+from mmc.methods.problems.ratio import RatioLP, inseparable
+from mmc.methods.problems.ratio_matrices import dense_program
 from mmc.methods.problems.scatter_margin import (
     ScatterAnswer,
     ScatterMargin,
@@ -38,7 +40,9 @@ def solve(problem: ScatterMargin, *, gap: float = 1e-6, tol: float = 1e-8) -> Sc
     r = problem.points.shape[1]
     answer = _clarabel(problem, tol)
     if isinf(problem.C) and answer.status == clarabel.SolverStatus.PrimalInfeasible:
-        raise lp.inseparable(_separation(problem), lp.solve)
+        separation = _separation(problem)
+        least = lp.solve(separation)
+        raise inseparable(separation.certify(least.primal, least.dual).objective)
     x, y = np.array(answer.x), np.array(answer.z)
     p, q = (-y[len(y) - k * (r + 1) + 1 :][:r] for k in (2, 1))
     plane, multipliers = ScatterPlane(x[:r], float(x[r])), ScatterMultipliers(y[: len(problem.sign)], p, q)
@@ -80,6 +84,7 @@ def _clarabel(problem: ScatterMargin, tol: float) -> clarabel.DefaultSolution:
     return clarabel.DefaultSolver(csc_array((len(cost), len(cost))), cost, A, right, cones, settings).solve()
 
 
-def _separation(problem: ScatterMargin) -> lp.RatioLP:
+def _separation(problem: ScatterMargin) -> RatioLP:
+    """Return the program of the smallest total slack."""
     G = problem.sign[:, None] * problem.points
-    return lp.RatioLP.of(G, problem.sign, np.zeros(len(G)), 1.0, False)
+    return dense_program(G, problem.sign, np.zeros(len(G)), 1.0, False)

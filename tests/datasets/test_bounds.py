@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from mmc.datasets import REGISTRY, DataError, bounds, load, load_file
+from mmc.datasets import REGISTRY, DataError, bounds, delimited, load, load_file
 
 from .tiny import compress, make
 
@@ -54,6 +54,17 @@ def test_a_bomb_is_refused(put, monkeypatch, name, content, way):
     ) as caught:
         load_file(path, target="kind", max_bytes=1_000_000 if way == "parameter" else None)
     assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("large", [0, float("inf")])
+@pytest.mark.parametrize("name", ["t.csv", "t.arff", "t.svm"])
+def test_cells_count_by_what_they_take_in_memory(put, monkeypatch, name, large):
+    """A cell of one character takes many times as much room as text in Python."""
+    monkeypatch.setattr(delimited, "LARGE", large)
+    head = {"t.csv": "a,kind\n", "t.arff": "@attribute a real\n@attribute kind {1,2}\n@data\n", "t.svm": ""}[name]
+    row = "1 1:1\n" if name == "t.svm" else "1,1\n"
+    with pytest.raises(DataError, match=r"would fill \d+ kB of memory or more, and 200 kB are allowed"):
+        load_file(put(name, head + row * 30_000), target="kind", max_bytes=200_000)
 
 
 def test_unpacking_stops_at_the_limit(put, monkeypatch):
