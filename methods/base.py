@@ -155,7 +155,8 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: ArrayLike) -> NDArray[np.generic]:
         """Return the predicted labels."""
-        return self.classes_.take((self.decision_function(X) > 0).astype(int))
+        positive = self.decision_function(X) > 0
+        return self.classes_.take(positive.astype(int))
 
     @classmethod
     @cache
