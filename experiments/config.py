@@ -185,14 +185,45 @@ class Deviation(Model):
     see: str | None = None
 
 
+class FittedSetting(Model):
+    """Cells whose ``setting`` was chosen with the printed number in sight; ``sweep`` names the config that varies it."""
+
+    where: Params = {}
+    setting: str
+    sweep: str | None = None
+    note: str = ""
+
+
+class Constructed(Model):
+    """Cells whose number holds by construction, and why: to match them proves nothing."""
+
+    where: Params
+    reason: str
+
+
+class Repeated(Model):
+    """Cells that repeat others: the same but for the keys ``of``, and printed equal. A list in ``of``: they follow from these."""
+
+    where: Params
+    of: Params
+
+
 class Reported(Model):
-    """The published numbers: a CSV beside the configs, keyed like the table."""
+    """The published numbers: a CSV beside the configs, keyed like the table.
+
+    ``repetitions`` is how many runs each printed mean is of at least, for all metrics or for each. Verdicts of a sweep over
+    readings do not count on the scoreboard: ``counts: false``.
+    """
 
     file: str
     source: str
     where: Params = {}
-    repetitions: int = Field(1, ge=1)
+    repetitions: Annotated[int, Field(ge=1)] | dict[str, Annotated[int, Field(ge=1)]] = 1
     deviations: list[Deviation] = []
+    fitted: list[FittedSetting] = []
+    by_construction: list[Constructed] = []
+    duplicates: list[Repeated] = []
+    counts: bool = True
 
 
 class TableSpec(Model):
