@@ -14,12 +14,13 @@ from mmc.cli.shell import console
 from mmc.experiments import render
 from mmc.experiments import run as runner
 from mmc.experiments.cells import Table
-from mmc.experiments.check import Change, compare, read_reference, write_reference
+from mmc.experiments.check import Change, compare
 from mmc.experiments.claims import Claim
 from mmc.experiments.config import Config, bundled
 from mmc.experiments.engine import engine
 from mmc.experiments.errors import ConfigError, DataAbsent, TrialError
 from mmc.experiments.plan import absent, need_no_download, plan
+from mmc.experiments.reference import read_reference, write_reference
 from mmc.experiments.store import Store
 from mmc.experiments.validation import check_figures, load
 from mmc.experiments.values import check_values
