@@ -135,9 +135,16 @@ def test_impossible_values_are_refused_before_anything_runs(tmp_path):
     assert calls == []
 
 
-def test_an_option_that_a_solver_lacks_names_the_trial(tmp_path):
+def test_an_option_that_a_solver_lacks_is_refused_before_any_fit(tmp_path):
     study = edited(tmp_path, "{method: error-rate}", "{method: error-rate, solver_options: {toll: 1}}")
-    with Store(None) as store, pytest.raises(TrialError, match=r"L on two_norm, repetition 1, fold 1: .*'toll'"):
+    with Store(None) as store, pytest.raises(ConfigError, match=r"yaml:\d+: L: solver 'secular' has no option 'toll'"):
+        run(study, store, engine(1))
+
+
+def test_an_option_that_a_solver_cannot_use_names_the_trial(tmp_path):
+    socp = "{method: error-rate, solver: socp, solver_options: {backend: claribel}}"
+    study = edited(tmp_path, "{method: error-rate}", socp)
+    with Store(None) as store, pytest.raises(TrialError, match=r"L on two_norm, repetition 1, fold 1: .*'claribel'"):
         run(study, store, engine(1))
 
 
