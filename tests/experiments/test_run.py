@@ -12,7 +12,7 @@ import pytest
 
 from mmc.experiments.config import load
 from mmc.experiments.engine import engine
-from mmc.experiments.errors import ConfigError, TrialError
+from mmc.experiments.errors import ConfigError
 from mmc.experiments.plan import plan
 from mmc.experiments.run import run
 from mmc.experiments.store import Store
@@ -135,9 +135,9 @@ def test_impossible_values_are_refused_before_anything_runs(tmp_path):
     assert calls == []
 
 
-def test_an_option_that_a_solver_lacks_names_the_trial(tmp_path):
+def test_an_option_that_a_solver_lacks_is_refused_with_its_line(tmp_path):
     study = edited(tmp_path, "{method: error-rate}", "{method: error-rate, solver_options: {toll: 1}}")
-    with Store(None) as store, pytest.raises(TrialError, match=r"L on two_norm, repetition 1, fold 1: .*'toll'"):
+    with Store(None) as store, pytest.raises(ConfigError, match=r":\d+: L: .*has no option 'toll': did you mean 'tol'"):
         run(study, store, engine(1))
 
 
