@@ -27,11 +27,18 @@ class DataError(ValueError):
     """Data that cannot be used: the message says what is wrong, where, and what to do."""
 
 
+def reason(error: Exception) -> str:
+    """Return what an error of a library says as one short line that can be printed."""
+    line = next(iter(str(error).splitlines()), "") or type(error).__name__
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in line[:200])
+
+
 def check_missing(missing: str) -> None:
-    """Raise DataError unless ``missing`` is one of the two ways to treat missing cells."""
-    if missing not in ("drop", "error"):
+    """Raise DataError unless ``missing`` is a way to treat missing cells."""
+    if missing not in ("drop", "error", "impute"):
         raise DataError(
-            f"missing={missing!r} is no way to treat missing cells: 'drop' leaves such rows out, 'error' refuses them"
+            f"missing={missing!r} is no way to treat missing cells: 'drop' leaves such rows out, 'error' refuses them, "
+            "'impute' fills in the mean of the column"
         )
 
 
@@ -42,7 +49,7 @@ class DataSet:
     ``X`` is float64, except that bytes stay bytes (mnist): cast slices to float first, since uint8 wraps around.
     ``y`` holds text. ``positive`` is the label of the positive class, None where the source names none;
     ``positive_class`` is the one that is taken then. Rows before ``n_train`` are the original's training part, where it has one. ``dropped`` counts the rows
-    with missing cells that were left out. The arrays cannot be written: the content hash has to stay true.
+    with missing cells that were left out, ``imputed`` the missing cells that were filled in. The arrays cannot be written: the content hash has to stay true.
 
     ``shapes`` makes knowledge sets of the last rows, labelled regions instead of points: the row is the centre, the shape
     a radius or the matrix Σ of an ellipsoid.
@@ -56,6 +63,7 @@ class DataSet:
     n_train: int | None = None
     dropped: int = 0
     shapes: tuple[Shape, ...] = ()
+    imputed: int = 0
 
     def __post_init__(self) -> None:
         for field in ("X", "y"):

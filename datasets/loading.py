@@ -22,7 +22,8 @@ def load(
 ) -> DataSet:
     """Return a registered data set; raise DataError if it cannot be had, or is not what the registry says.
 
-    ``missing="error"`` refuses a set with missing cells instead of leaving out those rows. ``seed`` (0 if not given)
+    Rows with missing cells are left out; ``missing="impute"`` fills in the mean of the column instead, ``missing="error"``
+    refuses the set. ``seed`` (0 if not given)
     and ``options`` decide a generated set; the others take no options, and a seed changes nothing in them.
     ``data_dir`` (by default the environment variable MMC_DATA_DIR) is where a large set is looked for before the user's
     cache; one that is in neither is downloaded.
@@ -40,7 +41,7 @@ def load(
 
         return originals.read(entry, data_dir)
     dataset = _read(entry, missing)
-    _check_content(entry, dataset)
+    _check_content(entry, _read(entry, "drop") if dataset.imputed else dataset)
     return dataset
 
 
@@ -84,14 +85,8 @@ def _read(entry: Entry, missing: str) -> DataSet:
     if entry.kind == "library":
         shipped: Callable[[str], DataSet] = getattr(library, entry.name)
         return shipped(entry.content_hash)
-    return table.build(
-        files.read_table(_VENDOR / entry.file, "csv", entry.target),
-        name=entry.name,
-        target=entry.target,
-        positive=entry.positive,
-        missing=missing,
-        n_train=entry.n_train,
-    )
+    cells = files.read_csv(_VENDOR / entry.file, entry.target)
+    return table.build(cells, entry.name, table.Wanted(entry.target, entry.positive, missing=missing), entry.n_train)
 
 
 def _generate(entry: Entry, seed: object, options: Mapping[str, object]) -> DataSet:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import struct
 import warnings
 from hashlib import sha256
@@ -20,10 +21,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from mmc.datasets.bounds import Limit
 from mmc.datasets.dataset import DataError, DataSet, Features
 from mmc.datasets.finding import absent, find
 from mmc.datasets.registry import Entry, Part
 from mmc.datasets.unpacking import unpack
+
+_BYTES_PER_NUMBER, _BYTES_BESIDE = 32, 1 << 16  # more than any way to write a number takes
 
 _log = logging.getLogger("mmc.datasets")
 
@@ -52,15 +56,22 @@ def read_part(entry: Entry, part: Part, path: Path | None) -> Features:
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}") from None
     try:
-        return decode(entry, part, unpack(data, str(path), (part.file, *part.also)), str(path))
+        return decode(entry, part, content(part, data, str(path)), str(path))
     except DataError as error:
         advice = f"remove it and run `mmc data fetch {entry.name}`, or replace it by the original, {part.url}"
         raise DataError(f"data set {entry.name!r}: {error}; {advice}") from None
 
 
-def decode(entry: Entry, part: Part, content: bytes, path: str) -> Features:
+def content(part: Part, data: bytes, path: str) -> bytes:
+    """Return the plain content of a file of a set; raise DataError if it is damaged, or longer than the original's can be."""
+    most = _BYTES_PER_NUMBER * math.prod(part.shape) + _BYTES_BESIDE
+    limit = Limit(most, f"the original holds only {_times(part.shape)} numbers")
+    return unpack(data, path, (part.file, *part.also), limit)
+
+
+def decode(entry: Entry, part: Part, plain: bytes, path: str) -> Features:
     """Return the numbers in the plain content of a file; raise DataError unless they are those of the original."""
-    numbers = _idx(content, path) if entry.layout == "idx" else _text(content, path, part)
+    numbers = _idx(plain, path) if entry.layout == "idx" else _text(plain, path, part)
     if numbers.shape != part.shape:
         raise DataError(f"{path} holds {_times(numbers.shape)} numbers, but the original {_times(part.shape)}")
     found = digest(numbers)

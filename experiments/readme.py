@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from mmc.experiments.cells import Table
-from mmc.experiments.config import bundled, load
+from mmc.experiments.config import bundled
 from mmc.experiments.notes import summary
 from mmc.experiments.reference import read_reference, table_of
 from mmc.experiments.render import terminal
 from mmc.experiments.scoreboard import Committed, numbers, to_markdown
+from mmc.experiments.validation import load
 
 _EXAMPLE, _WIDTH = "breast_cancer", 118
 

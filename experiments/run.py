@@ -6,7 +6,6 @@ import datetime
 import json
 import os
 import platform
-import re
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,13 +19,14 @@ from mmc.experiments.cells import Table
 from mmc.experiments.claims import Claim, claims_of, to_markdown
 from mmc.experiments.config import Config
 from mmc.experiments.engine import Engine
-from mmc.experiments.errors import ConfigError
+from mmc.experiments.fingerprint import version
 from mmc.experiments.plan import Unit, need_no_download, plan
 from mmc.experiments.records import Record
 from mmc.experiments.results import Results
-from mmc.experiments.sources import version
 from mmc.experiments.store import Store
 from mmc.experiments.trials import settled
+from mmc.experiments.validation import check_figures
+from mmc.experiments.values import check_values
 from mmc.methods.solution import Status
 
 STORE = "store.sqlite"
@@ -73,7 +73,7 @@ def run(
     engine: Engine,
     *,
     fresh: bool = False,
-    data_dir: str | None = None,
+    data_dir: Path | None = None,
     watch: Watch = lambda progress: None,
 ) -> Outcome:
     """Fit the trials that have no record yet (all of them if ``fresh``)."""
@@ -87,7 +87,8 @@ def run(
         statuses[record.status] = statuses.get(record.status, 0) + 1
     watch(Progress(config.name, len(records), len(trials), dict(statuses)))
     if missing:
-        _check_parameters(config)
+        check_values(config)
+        check_figures(config, units)
         try:
             for batch in _work(missing, records, engine):
                 store.put(batch)
@@ -118,7 +119,7 @@ def _work(units: Sequence[Unit], records: Mapping[str, Record], engine: Engine) 
         yield from engine(rest)
 
 
-def recall(config: Config, store: Store, data_dir: str | None = None) -> Outcome:
+def recall(config: Config, store: Store, data_dir: Path | None = None) -> Outcome:
     """Return what the store has of a config; nothing is fitted, and no data are downloaded: DataAbsent says so."""
     need_no_download(config, data_dir)
     units = plan(config, data_dir)
@@ -142,30 +143,6 @@ def _write_table(table: Table, folder: Path, provenance: Mapping[str, Any] | Non
     for name, text in texts.items():
         files.write(folder / name, text)
     return list(texts)
-
-
-def _check_parameters(config: Config) -> None:
-    """Refuse impossible parameter values before anything runs."""
-    from mmc.experiments.config import points
-    from mmc.experiments.yaml_lines import line_of, read
-    from mmc.methods import CATALOGUE
-
-    problems = []
-    _, lines = read(config.file)
-    for label, spec in config.experiment.methods.items():
-        grid = points(spec.tune.grid) if spec.tune else config.experiment.points_of(label)
-        own = ("methods", label, *(("tune", "grid") if spec.tune else ("grid",)))
-        for index, point in enumerate(grid):
-            try:
-                CATALOGUE[spec.method].load()(**{**spec.params, **point})._validate_params()
-            except ValueError as error:
-                named = re.match(r"The '(\w+)' parameter", str(error))
-                key = named[1] if named else ""
-                places = [(*root, *at) for root in (own, ("grid",)) for at in ((index, key), (key,))]
-                place = next((p for p in (("methods", label, key), *places) if p in lines), ("methods", label))
-                problems.append(f"{config.file}:{line_of(place, lines)}: {label}: {error}")
-    if problems:
-        raise ConfigError("\n".join(dict.fromkeys(problems)))
 
 
 def _provenance(

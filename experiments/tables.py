@@ -11,11 +11,12 @@ from typing import TypeAlias
 import numpy as np
 
 from mmc.experiments.cells import Cell, Keys, Table
-from mmc.experiments.config import Config, DataSpec, Experiment
+from mmc.experiments.config import Config, Experiment
+from mmc.experiments.dataspec import DataSpec
 from mmc.experiments.joint import joint_tests
 from mmc.experiments.metrics import COUNTED, VOTED, Costs, Metric, fact
 from mmc.experiments.multiclass import Vote, votes
-from mmc.experiments.paired import discordances, intervals, nearest_methods, overlap
+from mmc.experiments.paired import discordances, intervals, nearest_methods
 from mmc.experiments.plan import Unit
 from mmc.experiments.records import Record
 from mmc.experiments.verdicts import compare
@@ -33,7 +34,7 @@ def gather(config: Config, units: Sequence[Unit], records: Mapping[str, Record])
     comparable = [c for c in table.cells if c.metric == experiment.table.metrics[0]] if paired else []
     return replace(
         table,
-        pairs=tuple(intervals(comparable, paired, overlap(experiment.split)) if paired else ()),
+        pairs=tuple(intervals(comparable, paired, experiment.split.overlap) if paired else ()),
         discordances=tuple(discordances(comparable, paired) if paired else ()),
         joint=tuple(joint_tests(table.cells) if experiment.reported and experiment.reported.counts else ()),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from math import isfinite
-from typing import SupportsFloat, TypeVar
+from typing import TypeVar
 
 Label = TypeVar("Label", bound=Hashable)
 
@@ -27,10 +27,8 @@ def positive_label(labels: Iterable[Label]) -> Label:
 
 
 def _number(label: object) -> float | None:
-    if not isinstance(label, (str, SupportsFloat)):
-        return None
     try:
-        number = float(label)
+        number = float(str(label))
     except ValueError:
         return None
     return number if isfinite(number) else None

@@ -1,7 +1,5 @@
 """The order of labels, which decides the positive class everywhere."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 
@@ -21,7 +19,6 @@ from mmc.labels import ordered, positive_label
         (["2", "10 "], "10 "),
         (["nan", "7"], "nan"),  # no number, so all are text
         ([True, False], True),
-        ([Fraction(1, 3), 0.3], Fraction(1, 3)),
         ([(1, 2), (0, 3)], (1, 2)),
     ],
 )

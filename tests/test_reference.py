@@ -8,7 +8,7 @@ import pytest
 
 from mmc.experiments.check import compare
 from mmc.experiments.claims import to_markdown
-from mmc.experiments.config import bundled, load
+from mmc.experiments.config import bundled
 from mmc.experiments.engine import engine
 from mmc.experiments.notes import reasons, summary
 from mmc.experiments.readme import renewed
@@ -16,6 +16,7 @@ from mmc.experiments.reference import read_reference, table_of
 from mmc.experiments.render import FORMATS, to_csv
 from mmc.experiments.run import run
 from mmc.experiments.store import Store
+from mmc.experiments.validation import load
 from mmc.methods import CATALOGUE
 
 ROOT = Path(__file__).parent.parent

@@ -5,11 +5,12 @@ import pytest
 from mmc.cli import verbs
 from mmc.cli.report_verb import report
 from mmc.datasets import REGISTRY, DataError
-from mmc.experiments.config import bundled, load
+from mmc.experiments.config import bundled
 from mmc.experiments.errors import ConfigError, DataAbsent
 from mmc.experiments.plan import absent
 from mmc.experiments.run import STORE
 from mmc.experiments.store import Store
+from mmc.experiments.validation import load
 
 SMALL = (
     "title: small\ndatasets:\n  two_norm: {options: {n_pos: 30, n_neg: 30}}\nmethods:\n  L: {method: lda}\n"

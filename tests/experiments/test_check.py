@@ -130,7 +130,7 @@ def test_a_sign_that_is_flipped_in_one_solver_is_found_in_the_cells_of_its_metho
 
     def wrong(*args, **kwargs):
         answer = right(*args, **kwargs)
-        return replace(answer, b=-answer.b)
+        return replace(answer, primal=replace(answer.primal, b=-answer.primal.b))
 
     monkeypatch.setattr(libsvm, "solve", wrong)
     capsys.readouterr()

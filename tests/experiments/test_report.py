@@ -11,7 +11,7 @@ import pytest
 
 from mmc.cli.report_verb import report
 from mmc.experiments.cells import Cell, Verdict
-from mmc.experiments.config import bundled, load
+from mmc.experiments.config import bundled
 from mmc.experiments.engine import engine
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.layout import measured
@@ -19,6 +19,7 @@ from mmc.experiments.report import difference, page, write
 from mmc.experiments.run import STORE, Outcome, run
 from mmc.experiments.scoreboard import Result, numbers
 from mmc.experiments.store import Store
+from mmc.experiments.validation import load
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 VOID = {"meta", "link", "img", "br", "hr", "input"}

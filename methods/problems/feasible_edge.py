@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, nan, sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import eigh
@@ -14,15 +13,12 @@ from scipy.special import expit
 
 from mmc.methods.numerics.kernels import Array
 
-if TYPE_CHECKING:
-    from mmc.methods.ellipsoid_pair import Coordinates
-
 _EPS = float(np.finfo(float).eps)
 _END = 36.0  # log-odds beyond which 1 - t is below rounding
 
 
 @dataclass(frozen=True)
-class Frontier:
+class FeasibleEdge:
     """The sizes (κ1, κ2) at which the ellipsoids touch, from one decomposition of (Σ1, Σ1 + Σ2).
 
     With V'(Σ1 + Σ2)V = I, V'Σ1V = diag(l), c = V'd and a = t·l + (1 - t)(1 - l), the ellipsoids of the sizes
@@ -36,9 +32,8 @@ class Frontier:
     free: bool = False
 
     @classmethod
-    def of(cls, geometry: Coordinates) -> Frontier:
+    def of(cls, d: Array, S1: Array, S2: Array) -> FeasibleEdge:
         """Decompose; features are scaled to unit spread first, which changes nothing but the rounding."""
-        (S1, S2), d = geometry.covariances, geometry.d
         S = S1 + S2
         spread = np.sqrt(np.diag(S))
         if np.any(d[spread == 0] != 0):
@@ -55,13 +50,14 @@ class Frontier:
         return cls(np.clip(share, 0, 1), (d @ V) @ Q, D[:, None] * (V @ Q))
 
     @property
-    def mirrored(self) -> Frontier:
+    def mirrored(self) -> FeasibleEdge:
         """The same edge with the classes exchanged."""
-        return Frontier(1 - self.share, self.c, self.axes, self.free)
+        return FeasibleEdge(1 - self.share, self.c, self.axes, self.free)
 
     def direction(self, z: float) -> Array:
         """Return the w that separates the ellipsoids which touch at log-odds z."""
-        return self.axes @ (self.c / (expit(z) * self.share + expit(-z) * (1 - self.share)))
+        w: Array = self.axes @ (self.c / (expit(z) * self.share + expit(-z) * (1 - self.share)))
+        return w
 
     def touching(self, z: float) -> tuple[float, float, float, float]:
         """Return κ1, κ2 at log-odds z of t, and the two spreads √Σ(c²l/a²), √Σ(c²(1-l)/a²)."""

@@ -9,7 +9,6 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from mmc.methods.base import Training
 from mmc.methods.numerics.kernels import Array
 
 
@@ -26,29 +25,27 @@ class Moments:
     member: Array
     split: int
 
+    @classmethod
+    def of(cls, X: Array, positive: NDArray[np.bool_]) -> Moments:
+        """Return the moments of the rows of X; ``positive`` marks those of the positive class."""
+        rows, split = X.take(np.argsort(~positive, kind="stable"), axis=0), int(np.count_nonzero(positive))
+        member = np.zeros((len(X), 2))
+        member[:split, 0] = member[split:, 1] = 1.0
+        means = []
+        for part in (rows[:split], rows[split:]):
+            means.append(part.sum(axis=0) / len(part))
+            part -= means[-1]
+            part *= 1 / sqrt(len(part))
+        return cls(means[0], means[1], rows, member, split)
+
     @cached_property
     def cov_pos(self) -> Array:
+        """The covariance of the positive class."""
         rows = self.rows[: self.split]
         return rows.T @ rows
 
     @cached_property
     def cov_neg(self) -> Array:
+        """The covariance of the negative class."""
         rows = self.rows[self.split :]
         return rows.T @ rows
-
-
-def moments(train: Training) -> Moments:
-    """Return the moments of the training set in feature space, made once."""
-    return train.work.once("moments", lambda: _moments(train.X, train.sign > 0))
-
-
-def _moments(X: Array, positive: NDArray[np.bool_]) -> Moments:
-    rows, split = X.take(np.argsort(~positive, kind="stable"), axis=0), int(np.count_nonzero(positive))
-    member = np.zeros((len(X), 2))
-    member[:split, 0] = member[split:, 1] = 1.0
-    means = []
-    for part in (rows[:split], rows[split:]):
-        means.append(part.sum(axis=0) / len(part))
-        part -= means[-1]
-        part *= 1 / sqrt(len(part))
-    return Moments(means[0], means[1], rows, member, split)

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linprog
 
 from mmc.methods.solvers import interior_point
-from mmc.methods.solvers.interior_point import Program
+from mmc.methods.solvers.interior_point import SlackLP
 
 KINDS = [(free, hard, twice) for free in (False, True) for hard in (0, 3) for twice in (False, True)]
 
@@ -30,7 +30,7 @@ def program(seed, free=False, hard=0, twice=False):
     if hard:
         U[:hard] = np.inf
         e[:hard] = np.minimum(e, A @ rng.uniform(0, 1, A.shape[1]) + 0.3 * z - 0.1)[:hard]
-    return Program(A, z, e, c, U, free)
+    return SlackLP(A, z, e, c, U, free)
 
 
 def optimum(p):
@@ -122,3 +122,16 @@ def test_the_face_of_a_point_that_violates_a_hard_row():
     assert np.any((p.A @ near.v + near.b * p.z < p.e)[:3])
     with np.errstate(invalid="ignore"):
         assert np.all(np.isfinite(interior_point.face(p, near).dual))
+
+
+def test_a_row_without_slack_that_is_violated_leaves_the_face_finite():
+    """Where v exceeds the cap, its λ has no upper bound to stand at."""
+    rng = np.random.default_rng(0)
+    A = np.vstack([np.full(6, -1.0), rng.normal(size=(12, 6))])
+    z, e = np.append(0.0, np.repeat([1.0, -1.0], 6)), np.append(-10.0, np.ones(12))
+    p = SlackLP(A, z, e, rng.uniform(1, 2, 6), np.append(np.inf, np.full(12, 3.0)))
+    point = interior_point.solve(p, np.ones(6), 0.0, np.zeros(13), tol=1e-6)
+    beyond = interior_point.LpPoint(point.v + 100.0, point.b, point.dual, point.steps, point.active)
+    found = interior_point.face(p, beyond)
+    assert np.all(np.isfinite(found.v))
+    assert np.all(np.isfinite(found.dual))

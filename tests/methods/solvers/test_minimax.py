@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_wine
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.datasets import load_breast_cancer
 
 from mmc.methods import NotConverged
-from mmc.methods.minimax import certify
+from mmc.methods.problems.minimax import Minimax
 from mmc.methods.solvers import fractional, frontier, gradient_projection, least_squares, minimax_socp
-from mmc.methods.solvers.frontier import Minimax, Pair
+
+from ..moment_pairs import PROBLEMS, biased, kernel_pair, level, random_pair, real_pair
 
 BIASED = {
     "frontier": frontier.solve,
@@ -27,62 +27,16 @@ BALANCED = {
 }
 
 
-def level(kappa):
-    return kappa**2 / (1 + kappa**2)
-
-
-def pair_of(X, Y, ridge=0.0):
-    Sx, Sy = (np.cov(Z.T, bias=True) + ridge * np.eye(Z.shape[1]) for Z in (X, Y))
-    return Pair(X.mean(axis=0) - Y.mean(axis=0), Sx, Sy)
-
-
-def random_pair(n, seed):
-    """Two correlated classes of different spread, in units that differ by up to four orders of magnitude."""
-    rng = np.random.default_rng(seed)
-    m = 4 * n + 10
-    units = 10 ** rng.uniform(-2, 2, n)
-    X = rng.normal(size=(m, n)) @ rng.normal(size=(n, n)) + rng.normal(size=n)
-    Y = 10 ** rng.uniform(-0.5, 0.5) * rng.normal(size=(m, n)) @ rng.normal(size=(n, n))
-    return pair_of(X * units, Y * units)
-
-
-def kernel_pair(N, ridge):
-    data = load_breast_cancer()
-    X = (data.data - data.data.mean(axis=0)) / data.data.std(axis=0)
-    rows = np.random.default_rng(0).permutation(len(X))[:N]
-    K = rbf_kernel(X[rows], gamma=1 / 100)
-    return pair_of(K[data.target[rows] == 0], K[data.target[rows] == 1], ridge)
-
-
-def real_pair(load):
-    data = load()
-    return pair_of(data.data[data.target == 0], data.data[data.target == 1])
-
-
-PROBLEMS = {
-    **{f"random {n}": (random_pair, n, n) for n in (2, 3, 7, 20, 60)},
-    "breast cancer": (real_pair, load_breast_cancer),
-    "wine": (real_pair, load_wine),
-    "kernel 120": (kernel_pair, 120, 1e-3),
-}
-
-
 @pytest.fixture(params=PROBLEMS, scope="module")
 def pair(request):
     make, *arguments = PROBLEMS[request.param]
     return make(*arguments)
 
 
-def biased(pair, share):
-    """The problem at a share of the largest level that the negative class can be promised."""
-    wanted = share * level(pair.spectrum[0].ends[1])
-    return Minimax(pair, np.sqrt(wanted / (1 - wanted)))
-
-
 def accuracy(problem, answer):
     """α of any a, from the covariances alone."""
-    sx, sy = problem.pair.spreads(answer.a)
-    assert answer.a @ problem.pair.d == pytest.approx(1, rel=1e-9)
+    sx, sy = problem.pair.spreads(answer.primal)
+    assert answer.primal @ problem.pair.d == pytest.approx(1, rel=1e-9)
     return level(1 / (sx + sy) if problem.kappa is None else (1 - problem.kappa * sy) / sx)
 
 
@@ -127,7 +81,7 @@ def test_agreement_with_cvxpy(pair):
 def test_stationarity(pair):
     """At the optimum κ(α) Σx a/√(a'Σx a) + κ(γ) Σy a/√(a'Σy a) = d, the condition for (9) with (10)."""
     problem = biased(pair, 0.5)
-    a = frontier.solve(problem).a
+    a = frontier.solve(problem).primal
     sx, sy = pair.spreads(a)
     pull = (1 - problem.kappa * sy) / sx**2 * (pair.Sx @ a) + problem.kappa / sy * (pair.Sy @ a)
     scale = np.sqrt(np.diag(pair.Sx) + np.diag(pair.Sy))
@@ -136,7 +90,7 @@ def test_stationarity(pair):
 
 def test_no_other_direction_is_better(pair):
     problem = biased(pair, 0.5)
-    a, best = frontier.solve(problem).a, accuracy(problem, frontier.solve(problem))
+    a, best = frontier.solve(problem).primal, accuracy(problem, frontier.solve(problem))
     rng = np.random.default_rng(0)
     scale = 1 / np.sqrt(np.diag(pair.Sx) + np.diag(pair.Sy))
     for size in (1e-4, 1e-2, 1):
@@ -146,43 +100,6 @@ def test_no_other_direction_is_better(pair):
             sx, sy = pair.spreads(b)
             value = (1 - problem.kappa * sy) / sx
             assert value < 0 or level(value) <= best + 1e-12
-
-
-def test_the_certificate_bounds_the_optimum_from_any_direction(pair):
-    """For any feasible a: primal value ≤ optimum ≤ primal value · (1 + gap); the gap closes only at the optimum."""
-    problem = biased(pair, 0.3)
-    a = frontier.solve(problem).a
-    best, _, _, gap = certify(pair, a, problem.kappa)
-    assert gap < 1e-9
-    rng = np.random.default_rng(1)
-    for size in (1e-3, 1e-1):
-        b = a + size * (pair.start - a) + size * np.abs(a) * rng.normal(size=len(a))
-        b /= b @ pair.d
-        value, _, _, gap = certify(pair, b, problem.kappa)
-        if value > 0:
-            assert value < best < value * (1 + gap)
-    total, _, _, gap = certify(pair, pair.start, None)
-    balanced = certify(pair, frontier.solve(Minimax(pair)).a, None)[0]
-    assert total < balanced < total * (1 + gap)
-
-
-def test_the_curve_is_monotone_and_its_roots_are_on_it(pair):
-    curve = pair.spectrum[0]
-    kappas = np.linspace(0.01, 0.99, 99) * curve.ends[1]
-    r, _ = curve.at(kappas)
-    pos, neg = curve.kappas(r)
-    np.testing.assert_allclose(neg, kappas, rtol=1e-12)
-    assert np.all(np.diff(pos) < 0)
-    assert pos[0] < curve.ends[0]
-    for i in (0, 50, 98):
-        single = frontier.solve(Minimax(pair, kappas[i]))
-        assert certify(pair, single.a, kappas[i])[0] == pytest.approx(pos[i], rel=1e-7)
-    np.testing.assert_allclose(*curve.kappas(curve.balanced()[0]), rtol=1e-12)
-
-
-def test_the_ends_of_the_curve_are_the_mahalanobis_distances(pair):
-    ends = [np.sqrt(pair.d @ np.linalg.solve(S, pair.d)) for S in (pair.Sx, pair.Sy)]
-    np.testing.assert_allclose(pair.spectrum[0].ends, ends, rtol=1e-7)
 
 
 @pytest.mark.parametrize(
