@@ -185,9 +185,9 @@ class ErrorRateClassifier(BinaryMethod):
             coef, m = w, train.moments()
             midpoint = w @ (m.mean_pos + m.mean_neg) / 2
         else:
-            m = self._kernel_moments(train)
-            dual = m.on_points(float(w[0]), w[1:])
-            midpoint = dual @ m.means @ [0.5, 0.5]
+            inner = self._kernel_moments(train)
+            dual = inner.on_points(float(w[0]), w[1:])
+            midpoint = dual @ inner.means @ [0.5, 0.5]
         return Fitted(
             objective=scale**2 * proof.norm2 / 2,
             gap=proof.gap,
