@@ -12,7 +12,7 @@ import pytest
 
 from mmc.experiments.config import load
 from mmc.experiments.engine import engine
-from mmc.experiments.errors import ConfigError, TrialError
+from mmc.experiments.errors import ConfigError
 from mmc.experiments.plan import plan
 from mmc.experiments.run import run
 from mmc.experiments.store import Store
