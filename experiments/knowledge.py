@@ -121,7 +121,8 @@ def _from_file(file: str, folder: Path) -> tuple[Array, NDArray[np.str_], list[S
         ) from None
     except (ValueError, csv.Error) as error:
         raise PlaceError(("knowledge",), str(error)) from None
-    return X, np.array([str(label) for label in y]), shapes
+    plain = [shape if isinstance(shape, float) else np.asarray(shape) for shape in shapes]
+    return X, np.array([str(label) for label in y]), plain
 
 
 def _header(path: Path) -> list[str]:
