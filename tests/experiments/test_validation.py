@@ -182,7 +182,8 @@ def test_the_study_itself_is_valid(tmp_path):
         ),
         ("{options: {n_pos: 40, n_neg: 40, n_features: 3}}", "{missing: fill}", 3, "'fill' is not possible"),
         ("{options: {n_pos: 40, n_neg: 40, n_features: 3}}", "{positive: [1]}", 3, "a label is text or a number"),
-        ("folds: 3", "folds: 3, repetitions: 10000000", 7, "are too many, at most 1,000,000"),
+        ("folds: 3", "folds: 3, repetitions: 10000000", 4, "there are 30,000,000 splits of each data set"),
+        ("{C_pos: [1, 10]}", "{C_pos: {linspace: [1, 2, 200000]}}", 8, "points to tune are too many"),
         ("folds: 3", "folds: .inf", 4, "finite"),
         # methods: names
         ("eta_neg: [0.5]", "eta_ned: [0.5]", 7, "did you mean 'eta_neg'?"),

@@ -5,9 +5,9 @@ from tests.fuzz import configs
 
 
 def test_mutated_configs_are_valid_or_refused_in_words():
-    found = configs.run(count=150, seed=7)
+    found = configs.run(count=100, seed=7)
     assert set(found) == {"valid", "refused"}, found
-    assert min(found.values()) > 15, "the mutations must neither break everything nor nothing"
+    assert min(found.values()) > 10, "the mutations must neither break everything nor nothing"
 
 
 def test_what_is_mutated_is_valid_before(tmp_path):
