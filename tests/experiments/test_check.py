@@ -154,5 +154,5 @@ def test_where_a_table_does_not_fit_each_cell_has_a_line(tmp_path, monkeypatch, 
     assert check([str(study)], False, 1, False, tmp_path, None) == 1
     printed = " ".join(capsys.readouterr().out.split())
     assert "2 of 3 cells moved" in printed
-    assert "dataset=gamma_synthetic method=SVM error: before absent, after" in printed
+    assert "dataset=gamma_synthetic method=SVM error: mean before absent, after" in printed
     assert "dataset=gamma_synthetic method=SVC error: before" in printed
