@@ -37,9 +37,8 @@ class Change:
     def __str__(self) -> str:
         reported = f", reported {self.reported}" if self.reported else ""
         place = where(self.keys, self.metric)
-        return (
-            f"{place}: {self.what} before {self.before}, after {self.after} (tolerance {self.tolerance:.2g}){reported}"
-        )
+        what = "" if self.what == "mean" else f"{self.what} "
+        return f"{place}: {what}before {self.before}, after {self.after} (tolerance {self.tolerance:.2g}){reported}"
 
 
 def compare(table: Table, reference: Mapping[str, Line]) -> list[Change]:
