@@ -37,9 +37,7 @@ class Change:
     def __str__(self) -> str:
         reported = f", reported {self.reported}" if self.reported else ""
         place = where(self.keys, self.metric)
-        return (
-            f"{place}: {self.what} before {self.before}, after {self.after} (tolerance {self.tolerance:.2g}){reported}"
-        )
+        return f"{place}: before {self.before}, after {self.after} (tolerance {self.tolerance:.2g}){reported}"
 
 
 def compare(table: Table, reference: Mapping[str, Line]) -> list[Change]:
@@ -85,10 +83,10 @@ def _moved(keys: Mapping[str, str], cell: Cell, before: Line) -> Iterator[Change
             yield Change(keys, cell.metric, *shown, allowed, moved, reported)
         spread, was = allowed * math.sqrt(n), float(before["std"] or 0)
         if abs(cell.std - was) > spread + _rounding(was):
-            yield Change(keys, cell.metric, *shown, spread, cell.std - was, reported, "spread")
+            yield Change(keys, cell.metric, *shown, spread, None, reported, "spread")
     for what, now in (("capped", str(cell.capped)), ("chosen", _chosen(cell)), ("verdict", str(cell.verdict))):
         if before[what] != now:
-            yield Change(keys, cell.metric, before[what] or "–", now or "–", 0.0, None, reported, what)
+            yield Change(keys, cell.metric, f"{what}: {before[what] or '–'}", now or "–", 0.0, None, reported, what)
 
 
 def _drifted(table: Table, drifts: Mapping[str, list[float]]) -> Iterator[Change]:
@@ -101,7 +99,7 @@ def _drifted(table: Table, drifts: Mapping[str, list[float]]) -> Iterator[Change
         if p < _ONE_SIDED:
             keys = dict.fromkeys(table.keys, _EVERYWHERE)
             after = f"{up} cells up, {down} down"
-            yield Change(keys, metric, f"{len(moves)} cells", after, _ONE_SIDED, None, "", f"sign test (p = {p:.1g})")
+            yield Change(keys, metric, f"sign test: p = {p:.1g}", after, _ONE_SIDED, None, "", "sign test")
 
 
 def _beyond(move: float, rounding: float) -> float:

@@ -86,6 +86,7 @@ class Metric:
     form: str = ""  # how it is printed, where its digits do not follow the table's
     perfect: float = 0.0  # the number that no error gives
     percent: bool = False
+    jump: float = 0.0  # what one test point can change in one fold
 
     def pooled(self, folds: Sequence[Record | Voted], costs: Costs) -> float | None:
         """Return the metric of one repetition, from all its folds; None if a fold does not have it."""
@@ -97,7 +98,8 @@ class Metric:
         """Return how much one test point can change the metric of a repetition."""
         if self.machine:
             return math.inf
-        return max((fold.worth(self.name) for fold in folds if not isinstance(fold, Record)), default=0.0)
+        voted = [fold.worth(self.name) for fold in folds if not isinstance(fold, Record)]
+        return max(voted, default=self.jump / max(len(folds), 1))
 
     def uncertainty(self, folds: Sequence[Record | Voted]) -> Uncertainty:
         """Return what is uncertain about a single run."""
@@ -300,6 +302,7 @@ BOUNDS: Mapping[str, Metric] = {
             "held_pos",
             "+ve held %",
             "% of splits where the bound of the positive class held on the test part",
+            jump=100,
             percent=True,
             perfect=100,
         ),
@@ -307,6 +310,7 @@ BOUNDS: Mapping[str, Metric] = {
             "held_neg",
             "−ve held %",
             "% of splits where the bound of the negative class held on the test part",
+            jump=100,
             percent=True,
             perfect=100,
         ),
