@@ -180,6 +180,7 @@ _SHARED = {
     "InfeasibleProblem": "solution",
     "NotConverged": "solution",
     "BinaryMethod": "base",
+    "RateGuarantee": "guarantee",
 }
 __all__ = ["CATALOGUE", "Method", *_SHARED, *sorted(m.name for m in CATALOGUE.values())]
 
