@@ -188,6 +188,66 @@ def report(
     report_verb.report(configs, out, Places(results, references, data_dir))
 
 
+@app.command()
+def fit(
+    table: Annotated[Path, typer.Argument(metavar="TABLE", help="A CSV, TSV, Parquet or Excel file.")],
+    target: Annotated[str, typer.Option("--target", help="The column with the two classes.")],
+    max_error: Annotated[
+        list[str] | None,
+        typer.Option("--max-error", metavar="LABEL=RATE", help="The largest error rate of a class; once or twice."),
+    ] = None,
+    confidence: Annotated[float, typer.Option("--confidence", help="How sure the promise must be.")] = 0.95,
+    abstain: Annotated[
+        str | None, typer.Option("--abstain", metavar="LABEL", help="The label for rows between two rates' thresholds.")
+    ] = None,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option("--methods", metavar="NAME", help="Try these: keys of mmc or classes of scikit-learn; repeat it."),
+    ] = None,
+    id_column: Annotated[str | None, typer.Option("--id", help="The column that names the rows; not used.")] = None,
+    drop: Annotated[list[str] | None, typer.Option("--drop", help="A column to leave out; repeat it.")] = None,
+    keep: Annotated[
+        list[str] | None, typer.Option("--keep", help="A column to use although it looks like an ID.")
+    ] = None,
+    test_size: Annotated[float, typer.Option("--test-size", help="The share of the rows to test on.")] = 0.2,
+    calibration: Annotated[
+        float | None,
+        typer.Option("--calibration", help="The share to calibrate on.", show_default="0.3, or up to 0.5 as needed"),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Decides the parts and every draw.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The model to write.", show_default="TABLE's name, .model")
+    ] = None,
+) -> None:
+    """Turn a table into a classifier whose error rates hold on new data. Without rates: show what is possible.
+
+    Example:  mmc fit parts.csv --target verdict --max-error defect=0.05
+    """
+    from mmc.cli import own
+    from mmc.experiments.own.fitting import Request
+
+    rates = own.rates(max_error or [])
+    chosen = (methods or [], id_column, drop or [], keep or [], test_size, calibration, seed)
+    own.fit(Request(table, target, rates, confidence, abstain, *chosen), out)
+
+
+@app.command()
+def predict(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model that `mmc fit` wrote.")],
+    table: Annotated[Path, typer.Argument(metavar="TABLE", help="New rows, with the same columns.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The CSV file to write.", show_default="TABLE's name, .predictions.csv")
+    ] = None,
+) -> None:
+    """Predict a table with a saved model: label, score and abstention of each row.
+
+    Example:  mmc predict parts.model new.csv --out predictions.csv
+    """
+    from mmc.cli import own
+
+    own.predict(model, table, out)
+
+
 @app.command("list")
 def list_(what: Annotated[str, typer.Argument(metavar="WHAT", help="methods, solvers, datasets or configs.")]) -> None:
     """List what there is: methods, solvers, datasets or configs.

@@ -15,13 +15,14 @@ from mmc.cli.shell import console
 from mmc.cli.verbs import close, not_run, tell_failures
 from mmc.experiments import run as runner
 from mmc.experiments.cells import Table
-from mmc.experiments.check import Change, compare, read_reference, write_reference
+from mmc.experiments.check import Change, compare
 from mmc.experiments.config import Config
 from mmc.experiments.engines.base import Engine
 from mmc.experiments.errors import DataAbsent
 from mmc.experiments.folders import folder_of
 from mmc.experiments.outcome import Outcome
 from mmc.experiments.plan import need_no_download
+from mmc.experiments.reference import read_reference, write_reference
 from mmc.experiments.store import Store
 from mmc.methods import CATALOGUE
 

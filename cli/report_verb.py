@@ -44,7 +44,7 @@ def _table(board: Sequence[Number]) -> Table:
     table.add_column("paper", footer="all")
     table.add_column("numbers", footer=str(total.total), justify="right")
     for verdict in VERDICTS:
-        table.add_column(verdict, footer=str(total.counts[verdict]), justify="right")
+        table.add_column(verdict, footer=total.shown(verdict), justify="right")
     for key, of in by_paper(board).items():
-        table.add_row(PAPERS[key].authors, str(of.total), *(str(of.counts[v]) for v in VERDICTS))
+        table.add_row(PAPERS[key].authors, str(of.total), *map(of.shown, VERDICTS))
     return table

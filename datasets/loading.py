@@ -37,7 +37,7 @@ def load(
     if entry.kind == "generated":
         return _generate(entry, seed, options)
     if entry.kind == "large":
-        from mmc.datasets import originals
+        import mmc.datasets.originals as originals
 
         return originals.read(entry, data_dir)
     dataset = _read(entry, missing)
@@ -51,7 +51,7 @@ def fetch(name: str, data_dir: Path | None = None, bars: Bars | None = None) -> 
     ``bars`` makes the display of a file's download, an object like tqdm's. Raises DataError if a file cannot be had, or
     is not the original's; the files that were complete are kept.
     """
-    from mmc.datasets import fetching
+    import mmc.datasets.fetching as fetching
 
     return fetching.fetch(_entry(name), data_dir, bars)
 
@@ -80,7 +80,9 @@ def _entry(name: str) -> Entry:
 
 
 def _read(entry: Entry, missing: str) -> DataSet:
-    from mmc.datasets import files, library, table
+    import mmc.datasets.files as files
+    import mmc.datasets.library as library
+    import mmc.datasets.table as table
 
     if entry.kind == "library":
         shipped: Callable[[str], DataSet] = getattr(library, entry.name)
@@ -90,7 +92,7 @@ def _read(entry: Entry, missing: str) -> DataSet:
 
 
 def _generate(entry: Entry, seed: object, options: Mapping[str, object]) -> DataSet:
-    from mmc.datasets import generators
+    import mmc.datasets.generators as generators
 
     seed = 0 if seed is None else seed
     if not isinstance(seed, SupportsIndex) or isinstance(seed, bool) or seed.__index__() < 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cached_property
 from typing import TypeAlias
 
@@ -15,23 +16,43 @@ from mmc.experiments.metrics import COUNTED, VOTED, fact
 from mmc.experiments.records import Json
 
 INFEASIBLE = "×"
-MATCH, DIFFERS, KNOWN, NOT_RUN = "match", "differs", "known deviation", "not run"
 
 Keys: TypeAlias = Mapping[str, Json]
 Place: TypeAlias = tuple[Json, ...]
+
+
+class Verdict(StrEnum):
+    """What became of a number that a paper printed. Only the first kind is evidence; `verdicts` has the rules."""
+
+    MATCH = "match"
+    WEAK = "weak match"
+    FITTED = "fitted"
+    CONSTRUCTED = "by construction"
+    INFEASIBLE = "infeasible as printed"
+    KNOWN = "explained deviation"
+    DIFFERS = "differs"
+    NOT_RUN = "not run"
+    NONE = ""
 
 
 @dataclass(frozen=True)
 class Cell:
     """One number of a table: the mean over complete repetitions, its spread, and what the paper printed.
 
-    A single run has no spread: ``sampling`` is what its test points, or the fit of a line, leave uncertain (a standard
-    error, with ``df`` degrees of freedom). ``right`` says of every test point of that run whether the vote was right.
+    ``draws`` is the number of repetitions, complete or not. ``resolution`` is what one test point, classified otherwise in
+    one repetition, changes. A single run has no spread: ``sampling`` is what its test points, or the fit of a line, leave
+    uncertain (a standard error, with ``df`` degrees of freedom). ``right`` says of every test point of that run whether the
+    vote was right, ``discordant`` on how many the most similar other method is right or wrong where this one is not.
+    ``perfect`` is the number that no error gives; ``percent`` says that the unit is one in a hundred.
+
+    ``half_width`` is that of the interval in which a reported number counts as matched, ``runs`` how many runs the paper's
+    mean is taken to be of, ``same_as`` names the cells that a reported number repeats. ``place`` is where it stands in the paper.
     """
 
     keys: Keys
     metric: str
     by_repetition: tuple[float, ...] = ()
+    draws: int = 0
     trials: int = 0
     infeasible: int = 0
     failed: int = 0
@@ -40,7 +61,11 @@ class Cell:
     resolution: float = 0.0
     reported: str | None = None
     reported_std: str | None = None
-    verdict: str = ""
+    place: Keys = field(default_factory=dict)
+    verdict: Verdict = Verdict.NONE
+    half_width: float | None = None
+    runs: int = 1
+    same_as: str = ""
     reason: str = ""
     see: str | None = None
     chosen: Keys = field(default_factory=dict)
@@ -49,10 +74,13 @@ class Cell:
     sampling: float = 0.0
     df: float = math.inf
     right: NDArray[np.bool_] | None = field(default=None, compare=False, repr=False)
+    discordant: int | None = None
     trouble: str = ""
     digits: int = 2
     whole: bool = False
     form: str = ""
+    perfect: float = 0.0
+    percent: bool = False
 
     @cached_property
     def mean(self) -> float | None:
@@ -76,6 +104,17 @@ class Cell:
     @property
     def difference(self) -> float | None:
         return None if self.mean is None or self.printed is None else self.mean - self.printed
+
+    @property
+    def worth(self) -> float:
+        """What one test point changes in one repetition."""
+        return self.resolution * max(len(self.by_repetition), 1)
+
+    @property
+    def partly(self) -> str:
+        """How many repetitions the number is of, where some are infeasible; else empty."""
+        some = bool(self.by_repetition) and len(self.by_repetition) < self.draws
+        return f"{len(self.by_repetition)}/{self.draws} draws" if some else ""
 
     @property
     def decimals(self) -> int:
@@ -122,6 +161,16 @@ class Discordance:
 
 
 @dataclass(frozen=True)
+class Joint:
+    """Whether the printed numbers of a data set are plausible together: the p-value, of how many, and what is left out."""
+
+    dataset: str
+    p: float
+    used: int
+    unused: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True)
 class Table:
     """All cells of a config, with the keys that lay them out."""
 
@@ -137,19 +186,17 @@ class Table:
     spread: str = "std"
     discordances: tuple[Discordance, ...] = ()
     remarks: tuple[str, ...] = ()
+    joint: tuple[Joint, ...] = ()
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The names of all keys that tell one cell from another, besides the metric."""
         return tuple(dict.fromkeys(["dataset", "method", *self.rows, *self.columns]))
 
-    def counts(self) -> dict[str, int]:
-        """Return how many reported numbers have which verdict."""
-        counts = {MATCH: 0, KNOWN: 0, DIFFERS: 0, NOT_RUN: 0}
-        for cell in self.cells:
-            if cell.verdict:
-                counts[cell.verdict] += 1
-        return counts
+    @property
+    def judged(self) -> list[Cell]:
+        """The cells with a verdict."""
+        return [cell for cell in self.cells if cell.verdict]
 
     def label(self, word: Json) -> str:
         """Return how a key, a value or a metric is written."""

@@ -74,14 +74,45 @@ class Deviation(Model):
     see: str | None = None
 
 
+class FittedSetting(Model):
+    """Cells whose ``setting`` was chosen with the printed number in sight; ``sweep`` names the config that varies it."""
+
+    where: dict[str, JsonValue] = Field(default_factory=dict)
+    setting: str
+    sweep: str | None = None
+    note: str = ""
+
+
+class Constructed(Model):
+    """Cells whose number holds by construction, and why: to match them proves nothing."""
+
+    where: dict[str, JsonValue]
+    reason: str
+
+
+class Repeated(Model):
+    """Cells that repeat others: the same but for the keys ``of``, and printed equal. A list in ``of``: they follow from these."""
+
+    where: dict[str, JsonValue]
+    of: dict[str, JsonValue]
+
+
 class Reported(Model):
-    """The published numbers: a CSV beside the configs, keyed like the table."""
+    """The published numbers: a CSV beside the configs, keyed like the table.
+
+    ``repetitions`` is how many runs each printed mean is of at least, for all metrics or for each. Verdicts of a sweep over
+    readings do not count on the scoreboard: ``counts: false``.
+    """
 
     file: str
     source: str
     where: dict[str, JsonValue] = Field(default_factory=dict)
-    repetitions: int = Field(default=1, ge=1)
+    repetitions: Annotated[int, Field(ge=1)] | dict[str, Annotated[int, Field(ge=1)]] = 1
     deviations: list[Deviation] = Field(default_factory=list)
+    fitted: list[FittedSetting] = Field(default_factory=list)
+    by_construction: list[Constructed] = Field(default_factory=list)
+    duplicates: list[Repeated] = Field(default_factory=list)
+    counts: bool = True
 
 
 class TableSpec(Model):

@@ -121,7 +121,8 @@ def _from_file(file: str, folder: Path) -> tuple[Array, NDArray[np.str_], list[S
         ) from None
     except (ValueError, csv.Error) as error:
         raise PlaceError(("knowledge",), str(error)) from None
-    return X, np.array([str(label) for label in y]), shapes
+    sized = [shape if isinstance(shape, float) else np.asarray(shape, dtype=float) for shape in shapes]
+    return X, np.array([str(label) for label in y]), sized
 
 
 def _header(path: Path) -> list[str]:

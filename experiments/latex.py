@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from mmc.experiments.cells import DIFFERS, KNOWN, MATCH, NOT_RUN, Cell, Table
+from mmc.experiments.cells import Cell, Table
 from mmc.experiments.escape import latex, plain
-from mmc.experiments.layout import Grid, headings, measured
+from mmc.experiments.layout import Grid, headings, measured, sign
 from mmc.experiments.notes import notes
-
-_SYMBOL = {MATCH: r"\checkmark", KNOWN: r"$\approx$", DIFFERS: r"$\neq$", NOT_RUN: "--", "": ""}
 
 
 def to_latex(table: Table) -> str:
@@ -33,4 +31,4 @@ def to_latex(table: Table) -> str:
 
 def _cell(cell: Cell, spread: str) -> str:
     text = latex(measured(cell, spread))
-    return text if cell.reported is None else rf"{text} ({latex(cell.reported)}{_SYMBOL[cell.verdict]})"
+    return text if cell.reported is None else rf"{text} ({latex(cell.reported)}{latex(sign(cell))})"

@@ -5,10 +5,56 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from mmc.experiments.cells import DIFFERS, INFEASIBLE, KNOWN, MATCH, NOT_RUN, Cell, Place, Table
+from mmc.experiments.cells import INFEASIBLE, Cell, Place, Table, Verdict
 from mmc.experiments.records import Json
 
-SYMBOL = {MATCH: "✓", KNOWN: "≈", DIFFERS: "✗", NOT_RUN: "–", "": ""}
+
+@dataclass(frozen=True)
+class Look:
+    """How a verdict looks: in a cell, in a count of several, in the terminal, on the page."""
+
+    symbol: str
+    plural: str
+    style: str
+    slug: str
+    meaning: str
+
+
+LOOKS: Mapping[Verdict, Look] = {
+    Verdict.MATCH: Look(
+        "✓",
+        "informative matches",
+        "green",
+        "match",
+        "inside an interval that is narrow enough to tell",
+    ),
+    Verdict.WEAK: Look(
+        "(✓)",
+        "weak matches",
+        "cyan",
+        "weak",
+        "inside an interval that is too wide to tell: its half-width stands behind it",
+    ),
+    Verdict.FITTED: Look(
+        "(f)",
+        "fitted",
+        "cyan",
+        "fitted",
+        "inside, but a setting was chosen with the printed number in sight",
+    ),
+    Verdict.CONSTRUCTED: Look("(c)", "by construction", "cyan", "constructed", "holds by construction"),
+    Verdict.INFEASIBLE: Look(
+        "✓",
+        "infeasible as printed",
+        "green",
+        "infeasible",
+        "beside a printed ×: there is no classifier here either",
+    ),
+    Verdict.KNOWN: Look("≈", "explained deviations", "yellow", "known", "outside, for a stated reason"),
+    Verdict.DIFFERS: Look("✗", "differ", "red bold", "differs", "outside, and we do not know why"),
+    Verdict.NOT_RUN: Look("–", "not run", "dim", "notrun", "no record of it"),
+    Verdict.NONE: Look("", "not judged", "", "none", "another reading of the paper, not judged"),
+}
 
 
 @dataclass(frozen=True)
@@ -98,4 +144,12 @@ def beside(cell: Cell) -> str:
     if cell.reported is None:
         return ""
     difference = "" if cell.difference is None else f" {cell.difference:+.{cell.decimals}f}"
-    return f"{cell.reported}{difference} {SYMBOL[cell.verdict]}"
+    return f"{cell.reported}{difference} {sign(cell)}"
+
+
+def sign(cell: Cell) -> str:
+    """Return the verdict as text: its symbol, what a weak one could not have told apart, how many draws it is of."""
+    symbol = LOOKS[cell.verdict].symbol
+    if cell.verdict is Verdict.WEAK and cell.half_width is not None:
+        symbol = f"(✓ ±{cell.half_width:.{min(cell.decimals, 1)}f})"
+    return f"{symbol} {cell.partly}" if cell.partly and cell.verdict else symbol

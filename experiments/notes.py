@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from mmc.experiments.cells import DIFFERS, INFEASIBLE, KNOWN, MATCH, NOT_RUN, Cell, Table
+from mmc.experiments.cells import INFEASIBLE, Cell, Table, Verdict
+from mmc.experiments.layout import LOOKS
 from mmc.experiments.metrics import LINE
+from mmc.experiments.score import Score
 
 _SPREADS = {
     "std": "standard deviation over repetitions",
@@ -15,30 +19,33 @@ _SPREADS = {
 
 
 def summary(table: Table) -> str:
-    """Return the verdicts in a sentence."""
-    counts = table.counts()
-    if not any(counts.values()):
-        return ""
-    text = f"{counts[MATCH]} of {sum(counts.values())} reported numbers match"
-    if counts[KNOWN]:
-        text += f", {counts[KNOWN]} deviate for a stated reason"
-    if counts[DIFFERS]:
-        text += f", {counts[DIFFERS]} differ"
-    if counts[NOT_RUN]:
-        text += f", {counts[NOT_RUN]} not run"
-    return text
+    """Return the verdicts in a sentence: first what is evidence."""
+    return str(Score.of(table.judged)) if table.judged else ""
 
 
 def notes(table: Table) -> Iterator[str]:
-    """Yield the footnotes that a reader of the table needs."""
+    """Yield all sentences below a table."""
+    yield from footnotes(table)
+    yield from comparisons(table)
+    for reason in reasons(table):
+        yield str(reason)
+
+
+def footnotes(table: Table) -> Iterator[str]:
+    """Yield what a reader needs to read the table."""
     once = any(cell.sampling for cell in table.cells)
     meaning = _once(table) if once else f"mean ± {_SPREADS[table.spread]}"
-    if any(cell.reported for cell in table.cells):
-        yield (
-            f"Each cell: measured {meaning}; below it the number reported in "
-            f"{table.source}, the difference and the verdict: "
-            f"✓ within the 99 % {'confidence' if once else 'prediction'} interval, ≈ known deviation, ✗ differs."
+    if table.judged:
+        present = dict.fromkeys(
+            cell.verdict for cell in sorted(table.judged, key=lambda c: list(Verdict).index(c.verdict))
         )
+        signs = "; ".join(f"{LOOKS[verdict].symbol} {LOOKS[verdict].meaning}" for verdict in present)
+        yield (
+            f"Each cell: measured {meaning}; below it the number reported in {table.source}, the difference and the verdict. "
+            f"{signs}. {_interval(table)}"
+        )
+        if any(cell.partly for cell in table.judged):
+            yield "k/n draws: the verdict is on the mean of the k draws that are feasible, the printed one need not be."
     elif once or table.spread != "std":
         yield f"Each cell: measured {meaning}."
     yield from table.remarks
@@ -63,10 +70,10 @@ def notes(table: Table) -> Iterator[str]:
         )
     for cell in table.cells:
         if cell.chosen and cell.metric == table.metrics[0]:
-            yield f"{_of(cell)}: best at " + ", ".join(f"{table.label(k)} = {v:g}" for k, v in cell.chosen.items())
-    yield from comparisons(table)
-    for reason, see, count in _reasons(table):
-        yield f"≈ {count} cell{'s' if count > 1 else ''}: {reason}" + (f" (see {see})" if see else "")
+            yield f"{_of(cell)}: best at " + ", ".join(
+                f"{table.label(k)} = {table.label(v)}" for k, v in cell.chosen.items()
+            )
+    yield from joint(table)
 
 
 def comparisons(table: Table) -> Iterator[str]:
@@ -109,9 +116,46 @@ def _tuned_first(table: Table) -> dict[int, list[str]]:
     return found
 
 
-def _reasons(table: Table) -> list[tuple[str, str | None, int]]:
-    found: dict[tuple[str, str | None], int] = {}
-    for cell in table.cells:
-        if cell.verdict == KNOWN:
-            found[cell.reason, cell.see] = found.get((cell.reason, cell.see), 0) + 1
-    return [(reason, see, count) for (reason, see), count in found.items()]
+@dataclass(frozen=True)
+class Reason:
+    """What the config says of some cells, and the experiment that shows it."""
+
+    verdict: Verdict
+    text: str
+    see: str | None
+    cells: int
+
+    def __str__(self) -> str:
+        counted = f"{self.cells} cell{'s' if self.cells > 1 else ''}"
+        return f"{LOOKS[self.verdict].symbol} {counted}: {self.text}" + (f" (see {self.see})" if self.see else "")
+
+
+def reasons(table: Table) -> list[Reason]:
+    """Return what the config says of cells, each sentence once."""
+    found = Counter((cell.verdict, cell.reason, cell.see) for cell in table.cells if cell.reason)
+    return [Reason(*of, count) for of, count in found.items()]
+
+
+def joint(table: Table) -> Iterator[str]:
+    """Yield whether the printed numbers of each data set are plausible together."""
+    for test in table.joint:
+        left = ", ".join(f"{count} {why}" for why, count in test.unused)
+        yield (
+            f"{table.label(test.dataset)}: {test.used} printed numbers together: p = {test.p:.2g}"
+            + (f" (not used: {left})" if left else "")
+            + (": they do not fit together" if test.p < 0.01 else "")
+        )
+
+
+def _interval(table: Table) -> str:
+    """Return what the interval of a verdict is."""
+    runs = sorted({cell.runs for cell in table.judged if cell.half_width is not None})
+    kinds = []
+    if any(len(cell.by_repetition) > 1 for cell in table.judged):
+        some = " or ".join(map(str, runs))
+        kinds.append(f"the 99 % prediction interval for a mean of {some} run{'' if runs == [1] else 's'}")
+    if any(cell.discordant is not None for cell in table.judged):
+        kinds.append("2.6 √d points, where the most similar other method decides otherwise on d test points")
+    elif any(cell.sampling for cell in table.judged):
+        kinds.append("the 99 % confidence interval")
+    return f"The interval is {', or '.join(kinds)}, widened by the rounding of the printed number." if kinds else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -32,6 +33,23 @@ def discordances(cells: Sequence[Cell], first: str) -> Iterator[Discordance]:
             continue
         only = int(np.sum(one.right & ~other.right)), int(np.sum(other.right & ~one.right))
         yield Discordance(str(one.keys["dataset"]), first, str(other.keys["method"]), *only, len(one.right))
+
+
+def nearest_methods(cells: Sequence[Cell]) -> list[Cell]:
+    """Tell each cell of a single run on how many test points the most similar other method decides otherwise."""
+    out = []
+    for cell in cells:
+        others = [
+            o.right
+            for o in cells
+            if o.right is not None
+            and (o.keys["dataset"], o.metric) == (cell.keys["dataset"], cell.metric)
+            and o.keys["method"] != cell.keys["method"]
+        ]
+        if cell.right is not None and others:
+            cell = replace(cell, discordant=min(int(np.sum(cell.right != other)) for other in others))
+        out.append(cell)
+    return out
 
 
 def _couples(cells: Sequence[Cell], first: str) -> Iterator[tuple[Cell, Cell]]:

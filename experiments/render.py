@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from mmc.experiments.cells import DIFFERS, KNOWN, MATCH, NOT_RUN, Cell, Place, Table
+from mmc.experiments.cells import Cell, Place, Table
 from mmc.experiments.escape import markdown, plain, spreadsheet
 from mmc.experiments.latex import to_latex
-from mmc.experiments.layout import Grid, beside, measured
+from mmc.experiments.layout import LOOKS, Grid, beside, measured
 from mmc.experiments.notes import notes, summary
 
 if TYPE_CHECKING:
@@ -33,6 +34,13 @@ CSV_FIELDS = (
     "distance",
     "resolution",
     "se",
+    "draws",
+    "df",
+    "discordant",
+    "half_width",
+    "runs",
+    "same_as",
+    "see",
 )
 
 
@@ -60,6 +68,11 @@ def _csv(cell: Cell) -> Iterator[str | int]:
     yield cell.verdict
     yield spreadsheet(cell.reason)
     yield from (_digits(cell.distance), _digits(cell.resolution), _digits(cell.se if known else None))
+    yield from (cell.draws, _digits(cell.df if math.isfinite(cell.df) else None))
+    yield "" if cell.discordant is None else cell.discordant
+    yield _digits(cell.half_width)
+    yield cell.runs if cell.verdict else ""
+    yield from (spreadsheet(cell.same_as), spreadsheet(cell.see or ""))
 
 
 def _digits(number: float | None) -> str:
@@ -90,8 +103,6 @@ def _pipe(parts: Iterator[str] | Sequence[str]) -> str:
 
 FORMATS: Mapping[str, Callable[[Table], str]] = {"csv": to_csv, "md": to_markdown, "tex": to_latex}
 
-_STYLE = {MATCH: "green", KNOWN: "yellow", DIFFERS: "red bold", NOT_RUN: "dim", "": ""}
-
 
 def terminal(table: Table, width: int) -> Iterator[RichTable | Text]:
     """Yield what rich prints: one wide table where it fits, else one per first column key. No text is markup."""
@@ -102,7 +113,10 @@ def terminal(table: Table, width: int) -> Iterator[RichTable | Text]:
         max(len(table.label(part)) for part in (key, *(row[i] for row in grid.rows))) + 3
         for i, key in enumerate(table.rows)
     )
-    groups = _packed(grid.columns, max(room // (24 if table.spread == "both" else 16), 1))
+    widest = max(
+        (len(text) for cell in table.cells for text in (measured(cell, table.spread), beside(cell))), default=0
+    )
+    groups = _packed(grid.columns, max(room // (widest + 2), 1))
     yield Text(plain(table.title))
     for group in groups:
         yield _rich(table, grid, group)
@@ -140,7 +154,7 @@ def _rich(table: Table, grid: Grid, columns: Sequence[Place]) -> RichTable:
             if cell is not None:
                 text.append(measured(cell, table.spread))
                 if cell.reported is not None:
-                    text.append("\n" + plain(beside(cell)), style=_STYLE[cell.verdict])
+                    text.append("\n" + plain(beside(cell)), style=LOOKS[cell.verdict].style)
             line.append(text)
         out.add_row(*line)
     return out

@@ -11,20 +11,18 @@ from pathlib import Path
 from markupsafe import Markup, escape
 
 from mmc.experiments import files, settings
-from mmc.experiments.cells import DIFFERS, KNOWN, MATCH, NOT_RUN, Cell, Table
+from mmc.experiments.cells import Cell, Table, Verdict
 from mmc.experiments.claims import FAILS, HOLDS, PARTLY, Claim, claims_of
 from mmc.experiments.config import Experiment
 from mmc.experiments.escape import file_name
 from mmc.experiments.figures import FIGURES
-from mmc.experiments.layout import SYMBOL, Grid, Heading, headings, measured, spread_of
-from mmc.experiments.notes import comparisons, notes
+from mmc.experiments.layout import LOOKS, Grid, Heading, headings, measured, sign, spread_of
+from mmc.experiments.notes import Reason, comparisons, footnotes, reasons
 from mmc.experiments.pictures import Picture
-from mmc.experiments.scoreboard import PAPERS, VERDICTS, Number, Paper, Result, Score, by_paper, numbers, score
+from mmc.experiments.score import VERDICTS, Score
+from mmc.experiments.scoreboard import PAPERS, Number, Paper, Result, by_paper, numbers
 
 TEMPLATES = Path(__file__).parent / "templates"
-WORDS = {MATCH: "match", KNOWN: "deviate, reason stated", DIFFERS: "differ", NOT_RUN: "not run"}
-WORD = {MATCH: "matches", KNOWN: "deviates, reason stated", DIFFERS: "differs", NOT_RUN: "not run", "": "not judged"}
-SLUG = {MATCH: "match", KNOWN: "known", DIFFERS: "differs", NOT_RUN: "notrun", "": "none"}
 # Figures of a paper's methods that no config draws: the folder and name of the file, and what it shows.
 STUDIES = {"gu": {"scaling": "time and memory over the number of points, measured and, as power laws, extrapolated"}}
 
@@ -62,7 +60,7 @@ class Section:
 
     @cached_property
     def score(self) -> Score:
-        return Score(self.table.counts())
+        return Score.of(self.table.cells)
 
     @cached_property
     def grid(self) -> Grid:
@@ -83,21 +81,21 @@ class Section:
         return list(dict.fromkeys([*self.table.rows, *self.table.columns]))
 
     @cached_property
-    def reasons(self) -> list[tuple[str, str | None]]:
-        """The stated reasons, each once, with the experiment that shows it."""
-        return list(dict.fromkeys((c.reason, c.see) for c in self.table.cells if c.verdict == KNOWN))
+    def reasons(self) -> list[Reason]:
+        """What the config says of cells: why they deviate, what was fitted, what holds by construction."""
+        return reasons(self.table)
 
     def explained(self, cell: Cell) -> str:
-        """Return the anchor of what explains a deviating cell: an experiment, or the reason below the table."""
+        """Return the anchor of what explains a cell: an experiment, or the reason below the table."""
         if cell.see in self.anchors:
             return str(cell.see)
-        return f"{self.name}-reason-{self.reasons.index((cell.reason, cell.see)) + 1}"
+        mine = (cell.verdict, cell.reason, cell.see)
+        return f"{self.name}-reason-{[(r.verdict, r.text, r.see) for r in self.reasons].index(mine) + 1}"
 
     @property
     def footnotes(self) -> list[str]:
-        """The notes below the table; the stated reasons and the comparisons of methods have lists of their own."""
-        elsewhere = set(self.comparisons)
-        return [n for n in notes(self.table) if n not in elsewhere and not n.startswith(SYMBOL[KNOWN])]
+        """The notes below the table; reasons and the comparisons of methods have lists of their own."""
+        return list(footnotes(self.table))
 
     @cached_property
     def comparisons(self) -> list[str]:
@@ -195,16 +193,14 @@ def page(results: Sequence[Result], folder: Path) -> str:
     )
     environment.globals |= {
         "VERDICTS": VERDICTS,
-        "SYMBOL": SYMBOL,
-        "WORDS": WORDS,
-        "WORD": WORD,
-        "SLUG": SLUG,
-        "KNOWN": KNOWN,
+        "LOOKS": LOOKS,
+        "V": Verdict,
+        "sign": sign,
         "measured": measured,
         "spread_of": spread_of,
         "difference": difference,
     }
-    text = environment.get_template("page.html").render(total=score(found), chapters=chapters, others=others)
+    text = environment.get_template("page.html").render(total=Score.of(found), chapters=chapters, others=others)
     return re.sub(r"\n\s+", "\n", text)
 
 

@@ -13,9 +13,10 @@ import numpy as np
 from mmc.experiments.cells import Cell, Keys, Table
 from mmc.experiments.config import Config, Experiment
 from mmc.experiments.dataspec import DataSpec
+from mmc.experiments.joint import joint_tests
 from mmc.experiments.metrics import COUNTED, VOTED, Costs, Metric, fact
 from mmc.experiments.multiclass import Vote, votes
-from mmc.experiments.paired import discordances, intervals
+from mmc.experiments.paired import discordances, intervals, nearest_methods
 from mmc.experiments.plan import Unit
 from mmc.experiments.records import Record
 from mmc.experiments.verdicts import compare
@@ -28,12 +29,24 @@ Repetitions: TypeAlias = Mapping[int, Sequence[Tested | None]]
 def gather(config: Config, units: Sequence[Unit], records: Mapping[str, Record]) -> Table:
     """Make the table of a config from its records; trials without a record are not run yet."""
     experiment = config.experiment
-    cells = [replace(cell, digits=experiment.table.decimals) for cell in _cells(experiment, units, records)]
+    table = lay_out(config, nearest_methods(list(cells_of(experiment, units, records))))
+    paired = experiment.table.paired
+    comparable = [c for c in table.cells if c.metric == experiment.table.metrics[0]] if paired else []
+    return replace(
+        table,
+        pairs=tuple(intervals(comparable, paired, experiment.split.overlap) if paired else ()),
+        discordances=tuple(discordances(comparable, paired) if paired else ()),
+        joint=tuple(joint_tests(table.cells) if experiment.reported and experiment.reported.counts else ()),
+    )
+
+
+def lay_out(config: Config, cells: Sequence[Cell]) -> Table:
+    """Return the table of what was measured, each cell beside the reported number, with its verdict."""
+    experiment = config.experiment
+    cells = [replace(cell, digits=experiment.table.decimals) for cell in cells]
     if experiment.reported:
         beside = {label: spec.beside for label, spec in experiment.methods.items() if spec.beside}
         cells = compare(cells, experiment.reported, list(experiment.datasets), config.file.parent, beside)
-    paired = experiment.table.paired
-    comparable = [c for c in cells if c.metric == experiment.table.metrics[0]] if paired else []
     return Table(
         config.name,
         experiment.title,
@@ -43,14 +56,12 @@ def gather(config: Config, units: Sequence[Unit], records: Mapping[str, Record])
         tuple(cells),
         experiment.table.labels,
         experiment.reported.source if experiment.reported else "",
-        tuple(intervals(comparable, paired, experiment.split.overlap) if paired else ()),
-        experiment.table.spread,
-        tuple(discordances(comparable, paired) if paired else ()),
-        tuple(_remarks(experiment)),
+        spread=experiment.table.spread,
+        remarks=tuple(_remarks(experiment)),
     )
 
 
-def _cells(experiment: Experiment, units: Sequence[Unit], records: Mapping[str, Record]) -> Iterator[Cell]:
+def cells_of(experiment: Experiment, units: Sequence[Unit], records: Mapping[str, Record]) -> Iterator[Cell]:
     """Yield what was measured: a cell for every metric at every point of a grid, or at its best point."""
     costs = Costs(experiment.costs.pos, experiment.costs.neg)
     metrics = [metric_of(name, experiment) for name in experiment.table.metrics]
@@ -127,6 +138,7 @@ def _cell(keys: Keys, metric: Metric, repetitions: Repetitions, costs: Costs) ->
         keys,
         metric.name,
         tuple(complete),
+        draws=len(complete) if metric.across else len(repetitions),
         trials=len(records),
         infeasible=statuses.count(Status.INFEASIBLE),
         failed=sum(s is not None and not s.counted and s is not Status.INFEASIBLE for s in statuses),
@@ -140,6 +152,8 @@ def _cell(keys: Keys, metric: Metric, repetitions: Repetitions, costs: Costs) ->
         right=np.concatenate(votes) if once and votes else None,
         whole=metric.whole,
         form=metric.form,
+        perfect=metric.perfect,
+        percent=metric.percent,
     )
 
 

@@ -155,7 +155,8 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: ArrayLike) -> NDArray[np.generic]:
         """Return the predicted labels."""
-        return self.classes_.take((self.decision_function(X) > 0).astype(int))
+        later = self.decision_function(X) > 0
+        return self.classes_.take(later.astype(int))
 
     @classmethod
     @cache

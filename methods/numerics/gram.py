@@ -60,6 +60,3 @@ class LazyGram:
     def _parts(self, points: Index) -> list[Index]:
         step = max(1, _SLAB // (8 * len(self)))
         return [points[i : i + step] for i in range(0, len(points), step)]
-
-
-Gram = LazyGram

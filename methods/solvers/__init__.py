@@ -53,10 +53,7 @@ class Solver(Protocol):
 
 def load_solver(module: str) -> Solver:
     """Import a solver by the name of its module."""
-    found = import_module(f"{__name__}.{module}")
-    if not hasattr(found, "CAN"):
-        found.CAN = Capabilities()  # type: ignore[attr-defined]
-    return cast(Solver, found)
+    return cast(Solver, import_module(f"{__name__}.{module}"))
 
 
 @cache

@@ -60,7 +60,7 @@ def test_all_go_on_past_what_is_not_here(asked, tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "mmrm_usps: not run: data set 'usps' is not on this machine" in printed
     assert "by hand" not in printed
-    assert "0 of 3 reported numbers match, 3 not run" in printed
+    assert "0 informative matches, 3 not run, of 3 reported numbers" in printed
     assert (tmp_path / "small" / "table.csv").exists()
     assert not (tmp_path / "mmrm_usps").exists(), "an older table must not be overwritten"
     assert asked == ["usps"]

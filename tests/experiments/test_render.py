@@ -9,9 +9,7 @@ import pytest
 from rich.console import Console
 
 from mmc.experiments import render
-from mmc.experiments.cells import KNOWN, MATCH, Cell, Table
-
-SETTINGS = {"dataset": "pima", "method": "A"}
+from mmc.experiments.cells import Cell, Table, Verdict
 
 
 @pytest.fixture
@@ -21,9 +19,9 @@ def table():
         return Cell(keys, "error_pos", values, **{"trials": 9, **more})
 
     cells = (
-        cell("A", 0.3, (9.0, 10.0, 11.0), reported="10.0", verdict=MATCH),
-        cell("B", 0.3, (), infeasible=9, reported="×", verdict=MATCH),
-        cell("A", 0.5, (20.0, 20.1), reported="9.0", verdict=KNOWN, reason="the moon", see="moon"),
+        cell("A", 0.3, (9.0, 10.0, 11.0), reported="10.0", verdict=Verdict.MATCH),
+        cell("B", 0.3, (), infeasible=9, reported="×", verdict=Verdict.INFEASIBLE),
+        cell("A", 0.5, (20.0, 20.1), reported="9.0", verdict=Verdict.KNOWN, reason="the moon", see="moon"),
         cell("B", 0.5, (2.0, 2.1), infeasible=1, capped=3),
     )
     return Table("t", "a title", ("eta_pos",), ("method",), ("error_pos",), cells, {})
@@ -47,7 +45,7 @@ def test_the_formats_say_the_same(table):
     assert "2.05 ± 0.07 (× 1/9)†" in markdown
     assert "the moon (see moon)" in markdown
     latex = render.FORMATS["tex"](table)
-    assert r"0.3 & 10.0 $\pm$ 1.0 (10.0\checkmark) & $\times$ ($\times$\checkmark) \\" in latex
+    assert r"0.3 & 10.0 $\pm$ 1.0 (10.0\checkmark{}) & $\times$ ($\times$\checkmark{}) \\" in latex
     assert latex.count(r"\toprule") == latex.count(r"\bottomrule") == 1
     lines = render.FORMATS["csv"](table).splitlines()
     assert len(lines) == 1 + len(table.cells)
@@ -65,7 +63,7 @@ def test_text_in_brackets_is_no_markup_of_the_terminal(table):
 @pytest.mark.parametrize("ending", [*render.FORMATS, "terminal"])
 def test_no_control_character_gets_through(table, ending):
     bad = renamed(replace(table, title="t\x1b[2J\x07itle", source="s\x1b]0;x\x07"), "m\x1b[31m\n\u202eethod")
-    cells = (*bad.cells, replace(bad.cells[0], reason="be\x1bcause\nof", verdict=KNOWN, keys={"dataset": "d"}))
+    cells = (*bad.cells, replace(bad.cells[0], reason="be\x1bcause\nof", verdict=Verdict.KNOWN, keys={"dataset": "d"}))
     text = (
         printed(replace(bad, cells=cells))
         if ending == "terminal"

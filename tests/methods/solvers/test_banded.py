@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVR
 
-from mmc.methods.numerics.gram import Gram
+from mmc.methods.numerics.gram import LazyGram
 from mmc.methods.numerics.kernels import KernelSpec
 from mmc.methods.problems.banded import BandedProblem
 from mmc.methods.solvers import banded_libsvm, banded_qp, hinge_interior
@@ -111,7 +111,7 @@ def test_rows_on_demand_are_the_matrix(band, kernel):
     """Every point twice is two copies of the features there, and four of the matrix here."""
     whole = state(band, kernel, seed=4)
     X, _ = data(seed=4)
-    rows = BandedProblem(Gram(KernelSpec(**kernel), X, memory=0), whole.sign, *band)
+    rows = BandedProblem(LazyGram(KernelSpec(**kernel), X, memory=0), whole.sign, *band)
     answers = banded_libsvm.solve(rows), banded_libsvm.solve(whole)
     first, second = proof(rows, answers[0]), proof(whole, answers[1])
     assert first.objective == pytest.approx(second.objective, rel=first.gap + second.gap + 1e-12)

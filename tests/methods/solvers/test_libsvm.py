@@ -6,7 +6,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from mmc.methods.numerics.gram import Gram
+from mmc.methods.numerics.gram import LazyGram
 from mmc.methods.numerics.kernels import KernelSpec
 from mmc.methods.problems.hinges import SvmProblem
 from mmc.methods.solvers import hinge_interior, libsvm
@@ -70,7 +70,7 @@ def test_both_solvers_agree(kernel, C):
 def test_rows_on_demand_serve_the_interior_point_method(kernel):
     X, y = data()
     sign, C, spec = 2.0 * y - 1, np.full(len(y), 3.0), KernelSpec(**kernel)
-    whole, rows = (hinge_interior.solve(SvmProblem(K, sign, C)) for K in (spec(X, X), Gram(spec, X)))
+    whole, rows = (hinge_interior.solve(SvmProblem(K, sign, C)) for K in (spec(X, X), LazyGram(spec, X)))
     np.testing.assert_allclose(whole.dual.a, rows.dual.a, atol=1e-6)
 
 
@@ -83,7 +83,7 @@ def test_rows_on_demand_are_the_matrix(kernel, memory):
     X, y = data(seed=4)
     spec, sign, C = KernelSpec(**kernel), 2.0 * y - 1, np.where(y, 6.0, 3.0)
     one, whole = solved(libsvm, SvmProblem(spec(X, X), sign, C))
-    two, rows = solved(libsvm, SvmProblem(Gram(spec, X, memory), sign, C))
+    two, rows = solved(libsvm, SvmProblem(LazyGram(spec, X, memory), sign, C))
     assert max(rows.gap, whole.gap) <= 1e-6
     assert rows.objective == pytest.approx(whole.objective, rel=rows.gap + whole.gap + 1e-12)
     values = [spec(X, X) @ answer.primal.coef + answer.primal.b for answer in (one, two)]
