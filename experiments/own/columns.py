@@ -6,7 +6,6 @@ import datetime
 import re
 from collections.abc import Sequence
 from decimal import Decimal
-from numbers import Real
 from typing import Literal
 
 import numpy as np
@@ -145,7 +144,7 @@ def _text(cells: pd.Series) -> pd.Series:
 
 
 def _words(cell: object) -> str:
-    if isinstance(cell, (Real, Decimal)) and not isinstance(cell, bool) and cell == cell // 1:
+    if isinstance(cell, (int, float, Decimal)) and not isinstance(cell, bool) and cell == cell // 1:
         return str(int(cell))
     return str(cell).strip()
 
