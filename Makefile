@@ -12,7 +12,7 @@ $(VENV)/.installed: requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
 	@touch $@
 
-.PHONY: run test lint bench scaling reproduce-tables reproduce-all check-tables lock clean help
+.PHONY: run test lint bench scaling reproduce-tables reproduce-all check-tables readme lock clean help
 
 run: $(VENV)/.installed  ## set up, then run one experiment (CONFIG=configs/breast_cancer.yaml)
 	$(BIN)/mmc run $(CONFIG)
@@ -44,6 +44,9 @@ reproduce-all: $(VENV)/.installed  ## every table of every paper
 
 check-tables: $(VENV)/.installed  ## run every table anew and compare with the committed results
 	$(BIN)/mmc check --all
+
+readme: $(VENV)/.installed  ## make the scoreboard and the example of README.md anew from results/
+	$(BIN)/python -m mmc.experiments.readme
 
 lock: $(VENV)/.installed  ## pin every dependency anew
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-emit-index-url --extra dev -o requirements.lock pyproject.toml

@@ -17,8 +17,9 @@ from sklearn.datasets import load_breast_cancer
 
 from benchmarks._shared import quickest, row
 from mmc.methods.numerics.kernels import Array, KernelSpec
+from mmc.methods.problems.minimax import Minimax
+from mmc.methods.problems.moment_pair import MomentPair
 from mmc.methods.solvers import fractional, frontier
-from mmc.methods.solvers.frontier import Minimax, Pair
 
 
 def run() -> Iterator[dict[str, Any]]:
@@ -36,7 +37,7 @@ def _levels() -> tuple[float, float]:
     best = pair.largest**2 / (1 + pair.largest**2)
     levels = best * np.linspace(0.01, 0.99, 99)
     kappas = np.sqrt(levels / (1 - levels))
-    ours, directions = quickest(lambda: frontier.solve_levels(Pair(pair.d, pair.Sx, pair.Sy), kappas), 20)
+    ours, directions = quickest(lambda: frontier.solve_levels(MomentPair(pair.d, pair.Sx, pair.Sy), kappas), 20)
     theirs, others = quickest(lambda: _cvxpy(pair, kappas), 2)
     _same(pair, zip(kappas, directions, others, strict=True))
     return ours, theirs
@@ -48,22 +49,22 @@ def _kernel(N: int = 1000) -> Iterator[tuple[str, float, float]]:
     X[: N // 2] += 0.5
     K = KernelSpec("rbf", 0.05)(X, X)
     pair = _pair(K[: N // 2], K[N // 2 :], ridge=1e-5)
-    theirs, other = quickest(lambda: fractional.solve(Minimax(Pair(pair.d, pair.Sx, pair.Sy), 1.0), tol=1e-4), 3)
+    theirs, other = quickest(lambda: fractional.solve(Minimax(MomentPair(pair.d, pair.Sx, pair.Sy), 1.0), tol=1e-4), 3)
     for factor in ("cholesky", "eigen"):
         solve = partial(frontier.solve, factor=factor)
-        ours, one = quickest(lambda solve=solve: solve(Minimax(Pair(pair.d, pair.Sx, pair.Sy), 1.0)), 3)  # type: ignore[misc]
-        _same(pair, [(1.0, one.a, other.a)])
+        ours, one = quickest(lambda solve=solve: solve(Minimax(MomentPair(pair.d, pair.Sx, pair.Sy), 1.0)), 3)  # type: ignore[misc]
+        _same(pair, [(1.0, one.primal, other.primal)])
         yield factor, ours, theirs
 
 
-def _cvxpy(pair: Pair, kappas: Array) -> list[Array]:
+def _cvxpy(pair: MomentPair, kappas: Array) -> list[Array]:
     a, lam, kappa = cp.Variable(len(pair.d)), cp.Parameter(nonneg=True), cp.Parameter(nonneg=True)
     Cx, Cy = (np.linalg.cholesky(S).T for S in (pair.Sx, pair.Sy))
     problem = cp.Problem(cp.Minimize(lam * cp.norm(Cx @ a) + kappa * cp.norm(Cy @ a)), [pair.d @ a == 1])
     found = []
     for kappa.value in kappas:
         best, before = pair.start, -1.0
-        while (value := fractional.ratio(pair, kappa.value, best)) > before * (1 + 1e-6):
+        while (value := pair.ratio(best, kappa.value)) > before * (1 + 1e-6):
             lam.value = before = value
             problem.solve(solver=cp.ECOS)
             best = a.value / (pair.d @ a.value)
@@ -71,14 +72,14 @@ def _cvxpy(pair: Pair, kappas: Array) -> list[Array]:
     return found
 
 
-def _pair(X: Array, Y: Array, ridge: float = 0.0) -> Pair:
+def _pair(X: Array, Y: Array, ridge: float = 0.0) -> MomentPair:
     Sx, Sy = (np.cov(Z.T, bias=True) + ridge * np.eye(Z.shape[1]) for Z in (X, Y))
-    return Pair(X.mean(axis=0) - Y.mean(axis=0), Sx, Sy)
+    return MomentPair(X.mean(axis=0) - Y.mean(axis=0), Sx, Sy)
 
 
-def _same(pair: Pair, answers: Any) -> None:
+def _same(pair: MomentPair, answers: Any) -> None:
     """Refuse to compare times of answers that differ."""
     for kappa, one, other in answers:
-        a, b = (fractional.ratio(pair, kappa, z) for z in (one, other))
+        a, b = (pair.ratio(z, kappa) for z in (one, other))
         if not np.isclose(a, b, rtol=1e-4):
             raise AssertionError(f"the answers differ at κ = {kappa}: {a} and {b}")

@@ -8,11 +8,12 @@ from typing import Any
 
 from mmc.cli.shell import console
 from mmc.experiments import run as runner
-from mmc.experiments.config import bundled, load
+from mmc.experiments.config import bundled
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.report import write
 from mmc.experiments.scoreboard import PAPERS, VERDICTS, Number, by_paper, numbers, recall_all, score
 from mmc.experiments.store import Store
+from mmc.experiments.validation import load
 
 
 def report(names: list[str] | None, out: Path, results: Path, data_dir: Path | None) -> None:
@@ -21,7 +22,7 @@ def report(names: list[str] | None, out: Path, results: Path, data_dir: Path | N
     if not (results / runner.STORE).exists():
         raise ConfigError(f"there is no store in {results}/ yet: `mmc run --all` makes it")
     with Store(results / runner.STORE) as store:
-        found = list(recall_all(configs, store, str(data_dir) if data_dir else None))
+        found = list(recall_all(configs, store, data_dir))
     write(found, results, out)
     board = numbers(found)
     screen = console()
@@ -44,7 +45,7 @@ def _table(board: Sequence[Number]) -> Any:
     table.add_column("paper", footer="all")
     table.add_column("numbers", footer=str(total.total), justify="right")
     for verdict in VERDICTS:
-        table.add_column(verdict, footer=str(total.counts[verdict]), justify="right")
+        table.add_column(verdict, footer=total.shown(verdict), justify="right")
     for key, of in by_paper(board).items():
-        table.add_row(PAPERS[key].authors, str(of.total), *(str(of.counts[v]) for v in VERDICTS))
+        table.add_row(PAPERS[key].authors, str(of.total), *map(of.shown, VERDICTS))
     return table

@@ -13,14 +13,17 @@ from mmc.cli.progress import Display
 from mmc.cli.shell import console
 from mmc.experiments import render
 from mmc.experiments import run as runner
-from mmc.experiments.check import Change, compare, read_reference, write_reference
+from mmc.experiments.cells import Table
+from mmc.experiments.check import Change, compare
 from mmc.experiments.claims import Claim
-from mmc.experiments.config import Config, bundled, load
+from mmc.experiments.config import Config, bundled
 from mmc.experiments.engine import engine
 from mmc.experiments.errors import ConfigError, DataAbsent, TrialError
 from mmc.experiments.plan import absent, need_no_download, plan
+from mmc.experiments.reference import read_reference, write_reference
 from mmc.experiments.store import Store
-from mmc.experiments.tables import Table
+from mmc.experiments.validation import check_figures, load
+from mmc.experiments.values import check_values
 from mmc.methods import CATALOGUE
 
 _SHOWN = 30
@@ -73,11 +76,10 @@ def run(
     configs, left_out = _short("run", names, everything, long)
     out = console()
     troubles = []
-    directory = str(data_dir) if data_dir else None
     with Store(results / runner.STORE) as store, Display(out, configs, results) as watch:
         for config in watch.each():
             try:
-                outcome = runner.run(config, store, engine(jobs), fresh=fresh, data_dir=directory, watch=watch)
+                outcome = runner.run(config, store, engine(jobs), fresh=fresh, data_dir=data_dir, watch=watch)
             except (ConfigError, TrialError) as error:
                 if everything and isinstance(error, DataAbsent):
                     _print(runner.Outcome(config, [], {}).table, out)
@@ -106,10 +108,12 @@ def _not_run(config: Config, error: DataAbsent, out: Any) -> None:
 def validate(names: list[str] | None, everything: bool) -> None:
     """Check configs and say how much work each is."""
     for config in _configs(names, everything):
+        check_values(config)
         if away := absent(config, None):
             console().print(f"{config.file}: ok, but not on this machine: {', '.join(away)}", soft_wrap=True)
             continue
         units = plan(config)
+        check_figures(config, units)
         console().print(f"{config.file}: ok, {sum(len(u.trials) for u in units)} trials", soft_wrap=True)
 
 
@@ -142,7 +146,7 @@ def _recalled(
     with Store(results / runner.STORE) as store:
         for config in configs:
             try:
-                outcome = runner.recall(config, store, str(data_dir) if data_dir else None)
+                outcome = runner.recall(config, store, data_dir)
             except DataAbsent as error:
                 if not everything:
                     raise
@@ -169,16 +173,15 @@ def check(
     """Run configs anew and compare with their references; return 1 if any cell moved. An update takes the store's."""
     out = console()
     moved = 0
-    directory = str(data_dir) if data_dir else None
     configs, left_out = _short("check", names, everything, long)
     with Display(out, configs, results) as watch:
         for config in watch.each():
             try:
                 if everything:
-                    need_no_download(config, directory)
+                    need_no_download(config, data_dir)
                 reference = None if update else read_reference(results / config.name)
                 with Store(results / runner.STORE if update else None) as store:
-                    table = runner.run(config, store, engine(jobs), data_dir=directory, watch=watch).table
+                    table = runner.run(config, store, engine(jobs), data_dir=data_dir, watch=watch).table
             except DataAbsent as error:
                 if not everything:
                     raise

@@ -5,7 +5,7 @@ Nothing heavier than the standard library is imported until a set is loaded.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mmc.datasets.dataset import DataError, DataSet
 from mmc.datasets.loading import fetch, load, verify
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["REGISTRY", "DataError", "DataSet", "Entry", "Option", "fetch", "load", "load_file", "verify"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name == "load_file":  # its readers need numpy
         from mmc.datasets.files import load_file
 

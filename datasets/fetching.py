@@ -14,19 +14,30 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Protocol
 
 from mmc.datasets.dataset import DataError
 from mmc.datasets.finding import ENDINGS, VARIABLE, absent, archives, cache, find, places
-from mmc.datasets.originals import decode, read_part
+from mmc.datasets.originals import content, decode, read_part
 from mmc.datasets.registry import Entry, Part
-from mmc.datasets.unpacking import unpack
 
 _RETRIES = 2
 _CONNECT, _READ = 10, 60  # seconds without an answer
 
-Bars = Callable[[str], Any]
-"""Makes the display of one download: an object with ``total``, ``update(n)``, ``reset()`` and ``close()``, as tqdm's."""
+
+class DownloadBar(Protocol):
+    """The display of one download, like tqdm's."""
+
+    @property
+    def total(self) -> int | None: ...
+    @total.setter
+    def total(self, size: int) -> None: ...
+    def update(self, n: int, /) -> object: ...
+    def reset(self) -> object: ...
+    def close(self) -> object: ...
+
+
+Bars = Callable[[str], DownloadBar]  # from the name of a file
 
 
 def fetch(entry: Entry, data_dir: Path | None = None, bars: Bars | None = None) -> Iterator[tuple[str, Path, bool]]:
@@ -43,11 +54,11 @@ def fetch(entry: Entry, data_dir: Path | None = None, bars: Bars | None = None) 
         data = _download(entry, url, data_dir, bars)
         for part in wanted:
             try:
-                content = unpack(data, url, (part.file, *part.also))
-                decode(entry, part, content, url)
+                plain = content(part, data, url)
+                decode(entry, part, plain, url)
             except DataError as error:
                 raise DataError(f"{error}\n{_by_hand(entry, data_dir)}") from None
-            yield part.file, _keep(entry, part, content), True
+            yield part.file, _keep(entry, part, plain), True
 
 
 def _download(entry: Entry, url: str, data_dir: Path | None, bars: Bars | None) -> bytes:
@@ -73,12 +84,12 @@ def _download(entry: Entry, url: str, data_dir: Path | None, bars: Bars | None) 
         logger.setLevel(level)
 
 
-def _keep(entry: Entry, part: Part, content: bytes) -> Path:
+def _keep(entry: Entry, part: Part, plain: bytes) -> Path:
     path = cache() / entry.name / f"{part.file}.gz"
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_bytes(gzip.compress(content, compresslevel=1, mtime=0))
+        partial.write_bytes(gzip.compress(plain, compresslevel=1, mtime=0))
         partial.replace(path)
     except OSError as error:
         with suppress(OSError):

@@ -58,7 +58,8 @@ def gamma_synthetic(
         centred = _stream(seed, stream).standard_gamma(shape, (rows, 2)) * np.asarray(scale) - mean
         c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
         turned = (c * centred[:, 0] - s * centred[:, 1], s * centred[:, 0] + c * centred[:, 1])
-        return np.column_stack(turned) + mean + np.asarray(move)
+        moved: Array = np.column_stack(turned) + mean + np.asarray(move)
+        return moved
 
     blocks = [
         ("pos", draw(0, n_pos, rotation, displacement)),

@@ -6,29 +6,30 @@ Indices count from 1; if an index 0 occurs in the file they count from 0, and th
 
 from __future__ import annotations
 
-import io
+from array import array
 
 import numpy as np
 
 from mmc.datasets.dataset import DataError
+from mmc.datasets.reader import Reader, Source
 from mmc.datasets.table import Table, brief
 
-_MOST_BYTES = 8e9  # the methods need dense arrays
+_BYTES_PER_COLUMN = 256  # of its name and its array, beside the values
+_LARGEST_INDEX = 10**12
 
 
-def read(text: str, path: str, target: str) -> Table:
+def read(source: Source) -> Table:
     """Return the table in the text; raise DataError for a token that is not ``index:value``."""
+    path = source.path
     labels: list[str] = []
     lines: list[int] = []
-    rows: list[int] = []
-    indices: list[int] = []
-    values: list[float] = []
-    for line, content in enumerate(io.StringIO(text, newline=None), 1):
+    rows, indices, values = array("q"), array("q"), array("d")
+    for line, content in enumerate(source.lines(), 1):
         tokens = content.partition("#")[0].split()
         if not tokens:
             continue
         if ":" in tokens[0]:
-            raise DataError(f"{path}:{line}: the row starts with {tokens[0]!r}; its label must come first")
+            raise DataError(f"{path}:{line}: the row starts with {brief(tokens[0], 60)!r}; its label must come first")
         last = -1
         for token in tokens[1:]:
             index, value = _split(token, path, line)
@@ -40,18 +41,16 @@ def read(text: str, path: str, target: str) -> Table:
             values.append(value)
         labels.append(tokens[0])
         lines.append(line)
+        source.check_cells(len(labels), len(values) // 2)  # a value takes 24 bytes
     if not labels:
         raise DataError(f"{path} is empty; a libsvm file has one row per line: label index:value …")
     first = 0 if 0 in indices else 1
     width = max(indices, default=first - 1) - first + 1
-    if len(labels) * width * 8 > _MOST_BYTES:
-        raise DataError(
-            f"{path}: {len(labels)} rows of {width} features would fill {len(labels) * width * 8 / 1e9:.0f} GB as a "
-            "dense array; check the largest index, or choose fewer features"
-        )
-    dense = np.zeros((len(labels), width))
-    dense[rows, np.array(indices, dtype=int) - first] = values
-    names = [target, *(f"x{first + column}" for column in range(width))]
+    source.limit.check(8 * len(labels) * width, f"{path}: {len(labels)} rows of {width} features")
+    source.limit.check(_BYTES_PER_COLUMN * width, f"{path}: {width} features, by the largest index,")
+    dense = np.zeros((len(labels), width))  # the methods need dense arrays
+    dense[np.asarray(rows), np.asarray(indices) - first] = values
+    names = [source.target, *(f"x{first + column}" for column in range(width))]
     return Table(path, names, [labels, *dense.T], lines)
 
 
@@ -62,6 +61,12 @@ def _split(token: str, path: str, line: int) -> tuple[int, float]:
     try:
         if not (colon and index.isdecimal() and token.isascii()) or "_" in value:
             raise ValueError
-        return int(index), float(value)
+        number = int(index)
+        if number > _LARGEST_INDEX:
+            raise ValueError
+        return number, float(value)
     except ValueError:
         raise DataError(f"{path}:{line}: {brief(token, 60)!r} is not of the form index:value, like 3:0.5") from None
+
+
+READERS = (Reader("libsvm", read, ("svm", "svmlight"), frozenset({"encoding"}), target="label"),)

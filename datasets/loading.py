@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, SupportsIndex
 
 from mmc.datasets.dataset import DataError, DataSet, check_missing
 from mmc.datasets.registry import REGISTRY, Entry
 from mmc.words import nearest
 
+if TYPE_CHECKING:
+    from mmc.datasets.fetching import Bars
+
 _VENDOR = Path(__file__).parent / "vendor"
 
 
 def load(
-    name: str, *, missing: str = "drop", seed: int | None = None, data_dir: Path | None = None, **options: Any
+    name: str, *, missing: str = "drop", seed: int | None = None, data_dir: Path | None = None, **options: object
 ) -> DataSet:
     """Return a registered data set; raise DataError if it cannot be had, or is not what the registry says.
 
-    ``missing="error"`` refuses a set with missing cells instead of leaving out those rows. ``seed`` (0 if not given)
+    Rows with missing cells are left out; ``missing="impute"`` fills in the mean of the column instead, ``missing="error"``
+    refuses the set. ``seed`` (0 if not given)
     and ``options`` decide a generated set; the others take no options, and a seed changes nothing in them.
     ``data_dir`` (by default the environment variable MMC_DATA_DIR) is where a large set is looked for before the user's
     cache; one that is in neither is downloaded.
@@ -33,23 +37,21 @@ def load(
     if entry.kind == "generated":
         return _generate(entry, seed, options)
     if entry.kind == "large":
-        from mmc.datasets import originals
+        import mmc.datasets.originals as originals
 
         return originals.read(entry, data_dir)
     dataset = _read(entry, missing)
-    _check_content(entry, dataset)
+    _check_content(entry, _read(entry, "drop") if dataset.imputed else dataset)
     return dataset
 
 
-def fetch(
-    name: str, data_dir: Path | None = None, bars: Callable[[str], Any] | None = None
-) -> Iterator[tuple[str, Path, bool]]:
+def fetch(name: str, data_dir: Path | None = None, bars: Bars | None = None) -> Iterator[tuple[str, Path, bool]]:
     """Yield (file, where it is, whether it was downloaded just now) for each file of a large set.
 
     ``bars`` makes the display of a file's download, an object like tqdm's. Raises DataError if a file cannot be had, or
     is not the original's; the files that were complete are kept.
     """
-    from mmc.datasets import fetching
+    import mmc.datasets.fetching as fetching
 
     return fetching.fetch(_entry(name), data_dir, bars)
 
@@ -78,25 +80,22 @@ def _entry(name: str) -> Entry:
 
 
 def _read(entry: Entry, missing: str) -> DataSet:
-    from mmc.datasets import files, library, table
+    import mmc.datasets.files as files
+    import mmc.datasets.library as library
+    import mmc.datasets.table as table
 
     if entry.kind == "library":
-        return getattr(library, entry.name)(entry.content_hash)
-    return table.build(
-        files.read_table(_VENDOR / entry.file, "csv", entry.target),
-        name=entry.name,
-        target=entry.target,
-        positive=entry.positive,
-        missing=missing,
-        n_train=entry.n_train,
-    )
+        shipped: Callable[[str], DataSet] = getattr(library, entry.name)
+        return shipped(entry.content_hash)
+    cells = files.read_csv(_VENDOR / entry.file, entry.target)
+    return table.build(cells, entry.name, table.Wanted(entry.target, entry.positive, missing=missing), entry.n_train)
 
 
-def _generate(entry: Entry, seed: Any, options: dict[str, Any]) -> DataSet:
-    from mmc.datasets import generators
+def _generate(entry: Entry, seed: object, options: Mapping[str, object]) -> DataSet:
+    import mmc.datasets.generators as generators
 
-    whole = hasattr(seed, "__index__") and not isinstance(seed, bool)
-    if seed is not None and (not whole or seed < 0):
+    seed = 0 if seed is None else seed
+    if not isinstance(seed, SupportsIndex) or isinstance(seed, bool) or seed.__index__() < 0:
         raise DataError(f"data set {entry.name!r}: seed must be a whole number from 0 on, not {seed!r}")
     chosen = {}
     for key, option in entry.options.items():
@@ -104,7 +103,8 @@ def _generate(entry: Entry, seed: Any, options: dict[str, Any]) -> DataSet:
             chosen[key] = option.accept(options.get(key, option.default))
         except DataError as error:
             raise DataError(f"data set {entry.name!r}: option {key!r} ({option.meaning}) {error}") from None
-    return getattr(generators, entry.name)(int(seed or 0), **chosen)
+    generate: Callable[..., DataSet] = getattr(generators, entry.name)
+    return generate(seed.__index__(), **chosen)
 
 
 def _check_content(entry: Entry, dataset: DataSet) -> None:

@@ -7,27 +7,38 @@ has outgrown the width. A width ends, as does the input before a clear, on a who
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 MAGIC = b"\x1f\x9d"
 _CLEAR = 256
+_PIECE = 1 << 20
 _CODES_AT_ONCE = 1 << 16  # a multiple of eight
 
 
 def decompress(data: bytes) -> bytes:
     """Return the content; raise ValueError if the data are damaged. There is no checksum: a cut may go unnoticed."""
+    return b"".join(pieces(data))
+
+
+def pieces(data: bytes) -> Iterator[bytes]:
+    """Yield the content piece by piece, so that the caller can stop before it fills the memory."""
     if data[:2] != MAGIC or len(data) < 3 or not 10 <= data[2] & 31 <= 16:
         raise ValueError("not a file of compress, with codes of 10 to 16 bits")
     widest, clears = data[2] & 31, bool(data[2] & 128)
     full = 1 << widest
-    content: list[bytes] = []
     position, width = 3, 9
     table = _fresh(clears)
     last = b""
     while position < len(data):
         room = (1 << width) - len(table) + (not last)  # the first code after a clear adds no entry
         codes = _codes(data, position, width, room if width < widest else _CODES_AT_ONCE)
+        if not codes:  # the data end inside a code
+            return
         clear = codes.index(_CLEAR) if clears and _CLEAR in codes else None
+        content: list[bytes] = []
+        size = 0
         for code in codes[:clear]:
             if code < len(table):
                 entry = table[code]
@@ -39,13 +50,17 @@ def decompress(data: bytes) -> bytes:
                 table.append(last + entry[:1])
             last = entry
             content.append(entry)
+            size += len(entry)
+            if size > _PIECE:
+                yield b"".join(content)
+                content, size = [], 0
+        yield b"".join(content)
         read = len(codes) if clear is None else clear + 1
         position += -(-read // 8) * width
         if clear is not None:
             table, width, last = _fresh(clears), 9, b""
         elif width < widest and len(table) == 1 << width:
             width += 1
-    return b"".join(content)
 
 
 def _fresh(clears: bool) -> list[bytes]:
@@ -59,4 +74,5 @@ def _codes(data: bytes, start: int, width: int, wanted: int) -> list[int]:
     octets = np.frombuffer(raw + b"\0\0", np.uint8).astype(np.uint32)
     at = offsets >> 3
     three = octets[at] | octets[at + 1] << 8 | octets[at + 2] << 16
-    return (three >> (offsets & 7).astype(np.uint32) & ((1 << width) - 1)).tolist()
+    codes: list[int] = (three >> (offsets & 7).astype(np.uint32) & ((1 << width) - 1)).tolist()
+    return codes

@@ -12,19 +12,22 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import struct
 import warnings
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mmc.datasets.dataset import DataError, DataSet
+from mmc.datasets.bounds import Limit
+from mmc.datasets.dataset import DataError, DataSet, Features
 from mmc.datasets.finding import absent, find
 from mmc.datasets.registry import Entry, Part
 from mmc.datasets.unpacking import unpack
+
+_BYTES_PER_NUMBER, _BYTES_BESIDE = 32, 1 << 16  # more than any way to write a number takes
 
 _log = logging.getLogger("mmc.datasets")
 
@@ -44,7 +47,7 @@ def read(entry: Entry, data_dir: Path | None) -> DataSet:
     return dataset
 
 
-def read_part(entry: Entry, part: Part, path: Path | None) -> NDArray[Any]:
+def read_part(entry: Entry, part: Part, path: Path | None) -> Features:
     """Return the numbers in a file of a set; raise DataError unless they are those of the original."""
     if path is None:
         raise DataError(f"data set {entry.name!r}: {part.file} was there a moment ago and is gone; try again")
@@ -53,15 +56,22 @@ def read_part(entry: Entry, part: Part, path: Path | None) -> NDArray[Any]:
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}") from None
     try:
-        return decode(entry, part, unpack(data, str(path), (part.file, *part.also)), str(path))
+        return decode(entry, part, content(part, data, str(path)), str(path))
     except DataError as error:
         advice = f"remove it and run `mmc data fetch {entry.name}`, or replace it by the original, {part.url}"
         raise DataError(f"data set {entry.name!r}: {error}; {advice}") from None
 
 
-def decode(entry: Entry, part: Part, content: bytes, path: str) -> NDArray[Any]:
+def content(part: Part, data: bytes, path: str) -> bytes:
+    """Return the plain content of a file of a set; raise DataError if it is damaged, or longer than the original's can be."""
+    most = _BYTES_PER_NUMBER * math.prod(part.shape) + _BYTES_BESIDE
+    limit = Limit(most, f"the original holds only {_times(part.shape)} numbers")
+    return unpack(data, path, (part.file, *part.also), limit)
+
+
+def decode(entry: Entry, part: Part, plain: bytes, path: str) -> Features:
     """Return the numbers in the plain content of a file; raise DataError unless they are those of the original."""
-    numbers = _idx(content, path) if entry.layout == "idx" else _text(content, path, part)
+    numbers = _idx(plain, path) if entry.layout == "idx" else _text(plain, path, part)
     if numbers.shape != part.shape:
         raise DataError(f"{path} holds {_times(numbers.shape)} numbers, but the original {_times(part.shape)}")
     found = digest(numbers)
@@ -70,7 +80,7 @@ def decode(entry: Entry, part: Part, content: bytes, path: str) -> NDArray[Any]:
     return numbers
 
 
-def digest(numbers: NDArray[Any]) -> str:
+def digest(numbers: Features) -> str:
     """Return the SHA-256 of shape and values, the same on every platform."""
     values = numbers.astype(numbers.dtype.newbyteorder("<"), copy=False)
     return sha256(json.dumps(numbers.shape).encode() + values.tobytes()).hexdigest()
@@ -99,7 +109,7 @@ def _idx(content: bytes, path: str) -> NDArray[np.uint8]:
     return np.frombuffer(content, np.uint8, offset=start).reshape(shape)
 
 
-def _assemble(entry: Entry, parts: list[NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _assemble(entry: Entry, parts: list[Features]) -> tuple[Features, NDArray[np.str_]]:
     """Return features and labels, the training part first."""
     if entry.layout == "idx":
         X = np.concatenate([images.reshape(len(images), -1) for images in parts[::2]])

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Literal, TypeGuard
 
 from mmc.datasets.dataset import DataError
 
@@ -28,24 +28,30 @@ class Option:
     meaning: str
     signed: bool = False
 
-    def accept(self, value: Any) -> Any:
+    def accept(self, value: object) -> int | float | tuple[float, ...]:
         """Return the value in the default's type; raise DataError if it does not fit."""
         several = isinstance(self.default, tuple)
         size = len(self.default) if isinstance(self.default, tuple) else 1
         parts = value if several else (value,)
-        if not isinstance(parts, Sequence) or len(parts) != size or not all(map(self._fits, parts)):
+        numbers = tuple(filter(self._fits, parts)) if isinstance(parts, Sequence) and len(parts) == size else ()
+        if len(numbers) != size:
             kind = ("" if self.signed else "positive ") + ("whole number" if self._whole else "number")
             raise DataError(f"must be {f'a list of {size} {kind}s' if several else f'a {kind}'}, not {value!r}")
-        numbers = tuple(int(part) if self._whole else float(part) for part in parts)
+        numbers = tuple(int(number) if self._whole else float(number) for number in numbers)
         return numbers if several else numbers[0]
 
     @property
     def _whole(self) -> bool:
         return isinstance(self.default, int)
 
-    def _fits(self, part: Any) -> bool:
-        right_type = isinstance(part, Integral if self._whole else Real) and not isinstance(part, bool)
-        return right_type and isfinite(part) and (self.signed or part > 0)
+    def _fits(self, part: object) -> TypeGuard[float]:
+        if not isinstance(part, Integral if self._whole else Real) or isinstance(part, bool):
+            return False
+        try:
+            number = float(part)
+        except OverflowError:  # a whole number beyond all floats
+            return False
+        return isfinite(number) and (self.signed or number > 0)
 
 
 @dataclass(frozen=True)

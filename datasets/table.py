@@ -1,27 +1,34 @@
-"""From the cells of a table to a data set: every check that does not depend on the file's format.
-
-Labels are text. They are kept exactly as they stand (without surrounding blanks), with one exception: where every
-label of the column is a number, it is written in its plain form, so that 1, +1, 1.0 and 1e0 are the same label "1" in
-every format. The positive label is compared after the same step.
-"""
+"""From the cells of a table to a data set: every check that does not depend on the file's format."""
 
 from __future__ import annotations
 
 import logging
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from itertools import compress
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+import mmc.datasets.categories as categories
+from mmc.datasets.bounds import Limit
+from mmc.datasets.cells import Notation, label_array, plain_labels
 from mmc.datasets.dataset import DataError, DataSet
+from mmc.labels import ordered
 from mmc.words import nearest
 
-MISSING = frozenset({"", "?", "na", "nan"})
+Column = Sequence[str] | NDArray[np.float64]
 
 _log = logging.getLogger("mmc.datasets")
+
+
+class Lines(Protocol):
+    """The line of each row."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, row: int, /) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -33,17 +40,33 @@ class Table:
 
     path: str
     names: Sequence[str]
-    columns: Sequence[Sequence[str] | NDArray[np.float64]]
-    lines: Sequence[int]
+    columns: Sequence[Column]
+    lines: Lines
 
     def at(self, row: int, name: str) -> str:
         """Return the place of a cell as an error names it."""
         return f"{self.path}:{self.lines[row]}: column {name!r}"
 
 
-def hint(word: str, words: Sequence[str]) -> str:
+@dataclass(frozen=True)
+class Wanted:
+    """What a caller wants of a table; see ``load_file``."""
+
+    target: str
+    positive: object = None
+    features: Sequence[str] | None = None
+    drop: Collection[str] = ()
+    missing: str = "drop"
+    encode: bool | Collection[str] = False
+    notation: Notation = field(default_factory=Notation)
+    limit: Limit = field(default_factory=Limit)
+
+
+def hint(word: str, words: Collection[str], longest: int = 60) -> str:
     """Return the nearest valid word, or as many of the valid ones as fit into a message."""
-    return brief(nearest(word, words))
+    printable = [word if word.isprintable() else repr(word) for word in words]
+    short = [word for word in printable if len(word) <= longest]  # comparing long ones takes very long
+    return brief(nearest(word[:longest], short or printable[:1]))
 
 
 def brief(text: str, length: int = 300) -> str:
@@ -51,61 +74,36 @@ def brief(text: str, length: int = 300) -> str:
     return text if len(text) <= length else text[:length] + " …"
 
 
-def build(
-    table: Table,
-    *,
-    name: str,
-    target: str,
-    positive: str | None = None,
-    missing: str = "drop",
-    features: Sequence[str] | None = None,
-    n_train: int | None = None,
-) -> DataSet:
+def build(table: Table, name: str, wanted: Wanted, n_train: int | None = None) -> DataSet:
     """Return the data set that a table holds; raise DataError where it holds none."""
     _check_names(table)
+    target, path = wanted.target, table.path
     if target not in table.names:
         raise DataError(
-            f"{table.path}: there is no target column {target!r} among the {len(table.names)} columns: "
+            f"{path}: there is no target column {brief(target, 60)!r} among the {len(table.names)} columns: "
             f"{hint(target, table.names)}"
         )
-    chosen = _choose(table, target, features)
+    chosen = _choose(table, wanted)
     if not len(table.lines):
-        raise DataError(f"{table.path}: no rows below the column names; the file needs at least two classes of rows")
+        raise DataError(f"{path}: no rows below the column names; the file needs at least two classes of rows")
 
     by_name = dict(zip(table.names, table.columns, strict=True))
     labels = [str(cell).strip() for cell in by_name[target]]
-    X = np.column_stack([_numbers(table, feature, by_name[feature]) for feature in chosen])
+    encoded = [(feature, _encode(table, feature, by_name[feature], wanted)) for feature in chosen]
+    origins = [feature for feature, columns in encoded for _ in columns]
+    names = tuple(column for _, columns in encoded for column in columns)
+    X = _matrix(table, [values for _, columns in encoded for values in columns.values()], wanted.limit)
     gaps = np.isnan(X)
-    unlabelled = np.array([label.lower() in MISSING for label in labels])
-    keep = ~(gaps.any(axis=1) | unlabelled)
-    dropped = int(len(keep) - keep.sum())
-    if dropped and missing == "error":
-        row = int(np.argmin(keep))
-        column = target if unlabelled[row] else chosen[int(np.argmax(gaps[row]))]
-        raise DataError(
-            f"{table.at(row, column)}: the value is missing, as in {dropped} of {len(keep)} rows; fill them in, or set "
-            "missing='drop' to leave these rows out"
-        )
+    keep = _complete(table, labels, gaps, origins, wanted)
+    dropped = len(keep) - int(keep.sum())
     if dropped:
         _log.info("%s: left out %d of %d rows that have missing cells", name, dropped, len(keep))
-    if not keep.any():
-        raise DataError(
-            f"{table.path}: every one of the {len(keep)} rows has a missing cell; fill them in, or choose fewer "
-            "columns with `features`"
-        )
-    y, positive = _plain([label for label, kept in zip(labels, keep, strict=True) if kept], positive)
-    classes = sorted(set(y))
-    if len(classes) < 2:
-        raise DataError(
-            f"{table.path}: column {target!r} has only one class, {classes[0]!r}, in its {len(y)} complete rows; "
-            "a classifier needs two"
-        )
-    if positive is not None and positive not in classes:
-        raise DataError(
-            f"{table.path}: column {target!r} has no positive label {positive!r}; its labels are "
-            + brief(", ".join(map(repr, classes)))
-        )
-    return DataSet(name, np.ascontiguousarray(X[keep]), np.array(y), tuple(chosen), positive, n_train, dropped)
+        X, gaps = X[keep], gaps[keep]
+    imputed = _impute(path, X, gaps, origins)
+    if imputed:
+        _log.info("%s: filled in %d missing cells by the mean of their column", name, imputed)
+    y, positive = _labels(table, list(compress(labels, keep)), wanted)
+    return DataSet(name, X, label_array(y), names, positive, n_train, dropped, imputed=imputed)
 
 
 def _check_names(table: Table) -> None:
@@ -117,89 +115,122 @@ def _check_names(table: Table) -> None:
                 "this unless told index=False)"
             )
         if column in seen:
-            raise DataError(f"{table.path}: two columns are called {column!r}; rename or remove one of them")
+            raise DataError(f"{table.path}: two columns are called {brief(column, 60)!r}; rename or remove one of them")
         seen.add(column)
 
 
-def _choose(table: Table, target: str, features: Sequence[str] | None) -> list[str]:
-    if features is None:
-        features = [column for column in table.names if column != target]
-    for index, feature in enumerate(features):
-        if feature not in table.names:
-            raise DataError(f"{table.path}: there is no feature column {feature!r}: {hint(feature, table.names)}")
-        if feature == target:
-            raise DataError(f"{table.path}: the target {target!r} cannot be a feature too; take it out of `features`")
-        if feature in features[:index]:
-            raise DataError(f"{table.path}: `features` names {feature!r} twice; name it once")
-    if not features:
+def _choose(table: Table, wanted: Wanted) -> list[str]:
+    """Return the columns that become features."""
+    known, target = set(table.names), wanted.target
+    features = [column for column in table.names if column != target] if wanted.features is None else wanted.features
+    encode = () if isinstance(wanted.encode, bool) else wanted.encode
+    for option, columns in (("features", features), ("drop", wanted.drop), ("encode", encode)):
+        for column, count in Counter(columns).items():
+            if column not in known:
+                what = "feature column" if option == "features" else f"column to {option}:"
+                raise DataError(f"{table.path}: there is no {what} {column!r}: {hint(column, table.names)}")
+            if column == target:
+                what = (
+                    "cannot be a feature too" if option == "features" else f"is needed for the labels, not to {option}"
+                )
+                raise DataError(f"{table.path}: the target {target!r} {what}; take it out of `{option}`")
+            if count > 1:
+                raise DataError(f"{table.path}: `{option}` names {column!r} twice; name it once")
+    left_out = set(wanted.drop)
+    for column in wanted.features or ():
+        if column in left_out:
+            raise DataError(f"{table.path}: {column!r} is in `features` and in `drop`; take it out of one of them")
+    chosen = [column for column in features if column not in left_out]
+    if not chosen:
         raise DataError(f"{table.path}: no feature columns beside the target {target!r}; at least one is needed")
-    return list(features)
+    return chosen
 
 
-def _numbers(table: Table, name: str, cells: Sequence[str] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a column as floats, NaN where a cell is missing."""
-    if isinstance(cells, np.ndarray):
-        values = cells
-    else:
-        values = np.array(_fast(cells) or [_cell(table, name, row, cell) for row, cell in enumerate(cells)])
+def _encode(table: Table, name: str, cells: Column, wanted: Wanted) -> dict[str, NDArray[np.float64]]:
+    """Return a column of the file as columns of floats, NaN where a cell is missing: itself, or one per category."""
+    notation = wanted.notation
+    values = cells if isinstance(cells, np.ndarray) else notation.numbers(cells)
+    asked = not isinstance(wanted.encode, bool) and name in wanted.encode
+    if asked or (isinstance(values, int) and wanted.encode is True):
+        texts = [str(cell).removesuffix(".0") for cell in cells.tolist()] if isinstance(cells, np.ndarray) else cells
+        return categories.encode(f"{table.path}: column {name!r}", name, texts, notation)
+    if isinstance(values, int):
+        cell = str(cells[values]).strip()
+        raise DataError(
+            f"{table.at(values, name)}: {brief(cell, 60)!r} is not a number; {notation.advice(brief(cell, 60))}"
+        )
     infinite = np.isinf(values)
     if infinite.any():
         row = int(np.argmax(infinite))
         raise DataError(
-            f"{table.at(row, name)}: {str(cells[row]).strip()!r} is not a finite number; correct it, or leave the "
-            "cell empty if the value is missing"
+            f"{table.at(row, name)}: {brief(str(cells[row]).strip(), 60)!r} is not a finite number; correct it, or leave "
+            "the cell empty if the value is missing"
         )
-    return values
+    codes = notation.codes
+    return {name: np.where(np.isin(values, codes), np.nan, values) if codes else values}
 
 
-def _fast(cells: Sequence[str]) -> list[float] | None:
-    """Return the cells of a plain column as floats at once, None if one of them needs a closer look."""
-    whole = "".join(cells)
-    if "_" in whole or not whole.isascii():  # float() takes 1_000 and other scripts' digits, a data file does not
-        return None
-    try:
-        return list(map(float, cells))
-    except ValueError:
-        return None
+def _matrix(table: Table, columns: Sequence[NDArray[np.float64]], limit: Limit) -> NDArray[np.float64]:
+    """Return the columns side by side."""
+    if not columns:
+        raise DataError(f"{table.path}: every feature column has the same text in all its rows; at least one must vary")
+    limit.check(8 * len(table.lines) * len(columns), f"{table.path} as a table of numbers")
+    X = np.empty((len(table.lines), len(columns)))
+    for index, values in enumerate(columns):
+        X[:, index] = values
+    return X
 
 
-def _cell(table: Table, name: str, row: int, cell: str) -> float:
-    cell = cell.strip()
-    if cell.lower() in MISSING:
-        return math.nan
-    value = _number(cell)
-    if value is None:
+def _complete(
+    table: Table, labels: Sequence[str], gaps: NDArray[np.bool_], origins: Sequence[str], wanted: Wanted
+) -> NDArray[np.bool_]:
+    """Return which rows are used: those with a label and, unless gaps are filled in, without a gap."""
+    absent = {label for label in set(labels) if wanted.notation.absent(label)}
+    unlabelled = np.array([label in absent for label in labels])
+    keep = ~unlabelled if wanted.missing == "impute" else ~(unlabelled | gaps.any(axis=1))
+    if wanted.missing == "error" and not keep.all():
+        row = int(np.argmin(keep))
+        column = wanted.target if unlabelled[row] else origins[int(np.argmax(gaps[row]))]
         raise DataError(
-            f"{table.at(row, name)}: {brief(cell, 60)!r} is not a number; encode the column as numbers, or list the "
-            "columns to use under `features`"
+            f"{table.at(row, column)}: the value is missing, as in {int((~keep).sum())} of {len(keep)} rows; fill them in, "
+            "or set missing='drop' to leave these rows out, or missing='impute' to fill in the column's mean"
         )
-    return value
+    if not keep.any():
+        raise DataError(
+            f"{table.path}: every one of the {len(keep)} rows has a missing cell; fill them in, or choose fewer "
+            "columns with `features`"
+        )
+    return keep
 
 
-def _number(text: str) -> float | None:
-    if "_" in text or not text.isascii():
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        return None
+def _impute(path: str, X: NDArray[np.float64], gaps: NDArray[np.bool_], origins: Sequence[str]) -> int:
+    """Fill in the mean of each column where it has gaps; return how many cells of the file these are."""
+    cells = {}
+    for index in np.flatnonzero(gaps.any(axis=0)).tolist():
+        gap, values = gaps[:, index], X[:, index]
+        present = values[~gap]
+        if not len(present):
+            raise DataError(
+                f"{path}: column {origins[index]!r} has no value that its missing cells could be filled in with; leave it "
+                "out with `drop`"
+            )
+        values[gap] = np.sum(present / len(present))  # divided first: the sum of large numbers may be infinite
+        cells[origins[index]] = int(gap.sum())
+    return sum(cells.values())
 
 
-def _plain(labels: list[str], positive: Any) -> tuple[list[str], str | None]:
-    """Return labels and positive label, numbers in their plain form if all labels are numbers."""
-    plain = {label: _plain_number(label) for label in set(labels)}
-    positive = None if positive is None else str(positive).strip()
-    if any(number is None for number in plain.values()):
-        return labels, positive
-    if positive is not None:
-        positive = _plain_number(positive) or positive
-    return [plain[label] or label for label in labels], positive
-
-
-def _plain_number(text: str) -> str | None:
-    value = _number(text)
-    if value is None or not math.isfinite(value):
-        return None
-    if text.lstrip("+-").isdigit():
-        return str(int(text))  # not through float: a long identifier keeps all its digits
-    return str(int(value)) if value.is_integer() else repr(value)
+def _labels(table: Table, labels: Sequence[str], wanted: Wanted) -> tuple[list[str], str | None]:
+    """Return labels and positive label; raise DataError unless there are two classes, and one of them is positive."""
+    y, positive = plain_labels(labels, wanted.positive)
+    classes = ordered(y)
+    if len(classes) < 2:
+        raise DataError(
+            f"{table.path}: column {wanted.target!r} has only one class, {brief(classes[0], 60)!r}, in its {len(y)} complete "
+            "rows; a classifier needs two"
+        )
+    if positive is not None and positive not in classes:
+        raise DataError(
+            f"{table.path}: column {wanted.target!r} has no positive label {positive!r}; its labels are "
+            + brief(", ".join(map(repr, classes)))
+        )
+    return y, positive

@@ -1,27 +1,29 @@
-"""The regression of measured numbers: a table run anew against the reference that is committed."""
+"""The regression of measured numbers: a table run anew against the reference that is committed.
+
+The splits are the same, so that every number is the same but for what another processor's rounding flips. How much that is
+was measured by running tables under several of OpenBLAS's kernels (OPENBLAS_CORETYPE): see ``FLIPS``.
+"""
 
 from __future__ import annotations
 
-import csv
 import math
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
-from mmc.experiments import render
-from mmc.experiments.errors import ConfigError, StoreError
-from mmc.experiments.tables import Cell, Table
+from mmc.experiments.cells import Cell, Table
+from mmc.experiments.layout import measured
+from mmc.experiments.reference import Line, keys_of, where
 
-REFERENCE = "reference.csv"
-_NOT_KEYS = {*render.CSV_FIELDS, "chosen"}
-_NUMBERS = ("mean", "std", "infeasible", "failed", "repetitions", "resolution")
+FLIPS = 2  # test points that may be classified otherwise, over all repetitions of a cell
 _CERTIFIED = 1e-6  # the gap that solvers are asked for: what is read off a fit is known no better
+_ONE_SIDED = 1e-3  # cells that move to one side with less than this probability are no rounding
+_EVERYWHERE = "all"
 
 
 @dataclass(frozen=True)
 class Change:
-    """A cell that moved beyond its tolerance: by how much, where there are two means to compare."""
+    """A cell that is not as it was: ``what`` of it, and by how much, where there are two means to compare."""
 
     keys: Mapping[str, str]
     metric: str
@@ -30,78 +32,79 @@ class Change:
     tolerance: float = 0.0
     moved: float | None = None
     reported: str = ""
+    what: str = "mean"
 
     def __str__(self) -> str:
         reported = f", reported {self.reported}" if self.reported else ""
-        where = _where(self.keys, self.metric)
-        return f"{where}: before {self.before}, after {self.after} (tolerance {self.tolerance:.2g}){reported}"
+        place = where(self.keys, self.metric)
+        return f"{place}: before {self.before}, after {self.after} (tolerance {self.tolerance:.2g}){reported}"
 
 
-def write_reference(table: Table, folder: Path) -> None:
-    """Keep a table as the reference of later checks."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / REFERENCE).write_text(render.to_csv(table), "utf-8")
-    except OSError as error:
-        raise StoreError(f"cannot write to the results folder {folder}: {error.strerror}") from None
+def compare(table: Table, reference: Mapping[str, Line]) -> list[Change]:
+    """Return the cells that moved, appeared or vanished, and metrics whose cells moved to one side together.
 
-
-def read_reference(folder: Path) -> dict[str, dict[str, str]]:
-    """Return the reference of a config by cell; raise ConfigError if there is none."""
-    path = folder / REFERENCE
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
-    except OSError:
-        hint = f"`mmc check {folder.name} --update` makes it from what is measured now"
-        raise ConfigError(f"{path}: there is no reference to compare with; {hint}") from None
-    for number, row in enumerate(rows, 2):
-        if missing := [name for name in (*_NUMBERS, "metric") if name not in row]:
-            raise ConfigError(f"{path}:{number}: no column {missing[0]!r}; make it anew with --update")
-    return {_where(row, row["metric"]): row for row in rows}
-
-
-def compare(table: Table, reference: dict[str, dict[str, str]]) -> list[Change]:
-    """Return the cells that moved, appeared or vanished.
-
-    The tolerance of a cell is the standard error of its mean (how far the number is uncertain anyway), and at least
-    one test point's worth of rounding: what another machine's arithmetic may flip. Feasibility must not change.
+    A mean may move by what ``FLIPS`` test points change, its spread accordingly. Feasibility, the chosen grid point, the
+    number of capped fits and the verdict must not change.
     """
     changes = []
     seen = set()
-    names = list(dict.fromkeys(["dataset", "method", *table.rows, *table.columns]))
+    drifts: dict[str, list[float]] = defaultdict(list)
     for cell in table.cells:
-        keys = {name: str(cell.keys.get(name, "")) for name in names}
-        where = _where(keys, cell.metric)
-        seen.add(where)
-        before = reference.get(where)
-        after = render.measured(cell)
+        keys = keys_of(table, cell)
+        place = where(keys, cell.metric)
+        seen.add(place)
+        before = reference.get(place)
         if before is None:
-            changes.append(Change(keys, cell.metric, "absent", after, reported=cell.reported or ""))
-        elif (tolerance := _exceeded(cell, before)) is not None:
-            old = float(before["mean"]) if before["mean"] else None
-            moved = None if old is None or cell.mean is None else cell.mean - old
-            text = _text(before, cell.decimals)
-            changes.append(Change(keys, cell.metric, text, after, tolerance, moved, cell.reported or ""))
-    for where, row in reference.items():
-        if where not in seen:
-            keys = {name: value for name, value in row.items() if name not in _NOT_KEYS}
-            changes.append(Change(keys, row["metric"], _text(row), "absent", reported=row.get("reported", "")))
-    return changes
+            changes.append(Change(keys, cell.metric, "absent", measured(cell), reported=cell.reported or ""))
+            continue
+        changes += list(_moved(keys, cell, before))[:1]
+        if cell.mean is not None and before["mean"] and cell.resolution:
+            drifts[cell.metric].append(_beyond(cell.mean - float(before["mean"]), _rounding(float(before["mean"]))))
+    for place, row in reference.items():
+        if place not in seen:
+            keys = {name: row.get(name, "") for name in table.keys}
+            changes.append(Change(keys, row["metric"], _text(row), "absent", reported=row["reported"]))
+    return changes + list(_drifted(table, drifts))
 
 
-def _exceeded(cell: Cell, before: dict[str, str]) -> float | None:
-    """Return the tolerance that a cell has exceeded, or None."""
-    count = max(int(before["repetitions"]), 1)
-    tolerance = max(float(before["std"] or 0) / math.sqrt(count), float(before["resolution"]))
+def _moved(keys: Mapping[str, str], cell: Cell, before: Line) -> Iterator[Change]:
+    """Yield what is different about a cell, the most telling first."""
+    reported = cell.reported or ""
     old = float(before["mean"]) if before["mean"] else None
-    if (old is None) != (cell.mean is None):
-        return tolerance
-    if (cell.infeasible, cell.failed) != (int(before["infeasible"]), int(before["failed"])):
-        return tolerance
-    if old is not None and cell.mean is not None and abs(cell.mean - old) > tolerance + _rounding(old):
-        return tolerance
-    return None
+    allowed = FLIPS * float(before["resolution"])
+    n = max(int(before["repetitions"]), 1)
+    shown = _text(before, cell.decimals), measured(cell)
+    counts = {name: (before[name], str(getattr(cell, name))) for name in ("infeasible", "failed", "draws")}
+    if (old is None) != (cell.mean is None) or any(was != now for was, now in counts.values()):
+        yield Change(keys, cell.metric, *shown, allowed, None, reported, "feasibility")
+    if old is not None and cell.mean is not None:
+        moved = cell.mean - old
+        if abs(moved) > allowed + _rounding(old):
+            yield Change(keys, cell.metric, *shown, allowed, moved, reported)
+        spread, was = allowed * math.sqrt(n), float(before["std"] or 0)
+        if abs(cell.std - was) > spread + _rounding(was):
+            yield Change(keys, cell.metric, *shown, spread, None, reported, "spread")
+    for what, now in (("capped", str(cell.capped)), ("chosen", _chosen(cell)), ("verdict", str(cell.verdict))):
+        if before[what] != now:
+            yield Change(keys, cell.metric, f"{what}: {before[what] or '–'}", now or "–", 0.0, None, reported, what)
+
+
+def _drifted(table: Table, drifts: Mapping[str, list[float]]) -> Iterator[Change]:
+    """Yield the metrics whose cells moved to one side together, each perhaps by less than it may (a sign test)."""
+    from scipy.special import bdtr
+
+    for metric, moves in drifts.items():
+        up, down = sum(move > 0 for move in moves), sum(move < 0 for move in moves)
+        p = min(1.0, 2 * float(bdtr(min(up, down), up + down, 0.5))) if up + down else 1.0
+        if p < _ONE_SIDED:
+            keys = dict.fromkeys(table.keys, _EVERYWHERE)
+            after = f"{up} cells up, {down} down"
+            yield Change(keys, metric, f"sign test: p = {p:.1g}", after, _ONE_SIDED, None, "", "sign test")
+
+
+def _beyond(move: float, rounding: float) -> float:
+    """Return a move, or 0 if the digits of the reference may hide it."""
+    return move if abs(move) > rounding else 0.0
 
 
 def _rounding(written: float) -> float:
@@ -109,16 +112,16 @@ def _rounding(written: float) -> float:
     return max(10.0 ** (math.floor(math.log10(abs(written))) - 5) if written else 0.0, _CERTIFIED)
 
 
-def _where(row: Mapping[str, Any], metric: str) -> str:
-    return " ".join(f"{key}={value}" for key, value in row.items() if key not in _NOT_KEYS) + f" {metric}"
+def _chosen(cell: Cell) -> str:
+    return " ".join(f"{key}={value}" for key, value in cell.chosen.items())
 
 
-def _text(row: dict[str, str], decimals: int = 2) -> str:
-    """Return a row of the reference as ``render.measured`` writes a cell."""
-    infeasible, failed, trials = (int(row.get(name) or 0) for name in ("infeasible", "failed", "trials"))
+def _text(row: Line, decimals: int = 2) -> str:
+    """Return a row of the reference as ``measured`` writes a cell."""
+    infeasible, failed, trials = (int(row[name] or 0) for name in ("infeasible", "failed", "trials"))
     if not row["mean"]:
         return "×" + (f" {infeasible}/{trials}" if infeasible < trials else "") if infeasible else "–"
     text = f"{float(row['mean']):.{decimals}f} ± {float(row['std']):.{decimals}f}"
     text += f" (× {infeasible}/{trials})" if infeasible else ""
     text += f" (! {failed}/{trials})" if failed else ""
-    return text + ("†" if int(row.get("capped") or 0) else "")
+    return text + ("†" if int(row["capped"] or 0) else "")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from mmc.experiments.escape import markdown
+from mmc.experiments.measures import BandOptions
 from mmc.experiments.metrics import COUNTED, Costs
 from mmc.experiments.records import Counts, Record
+from mmc.experiments.results import Results
 from mmc.methods import CATALOGUE
-
-if TYPE_CHECKING:
-    from mmc.experiments.run import Outcome
 
 HOLDS, PARTLY, FAILS = "holds", "holds in part", "does not hold"
 
@@ -27,11 +27,11 @@ class Claim:
     verdict: str
 
 
-def _paired(outcome: Outcome, dataset: str, *labels: str, needs: str = "") -> list[tuple[Record, ...]]:
+def _paired(results: Results, dataset: str, *labels: str, needs: str = "") -> list[tuple[Record, ...]]:
     """Return the records of all these methods on each split; one without a classifier or the fact it ``needs`` is left out."""
     by_split: dict[tuple[int, int], dict[str, Record]] = {}
-    for unit in outcome.units:
-        record = outcome.records.get(unit.trials[0].key)
+    for unit in results.units:
+        record = results.records.get(unit.trials[0].key)
         if unit.source.label != dataset or record is None or record.counts is None:
             continue
         if not needs or needs in record.facts:
@@ -54,15 +54,15 @@ def _span(values: Iterable[float], form: str = ".2f") -> str:
     return f"{np.mean(drawn):{form}}{spread}"
 
 
-def bsvm(outcome: Outcome) -> Iterator[Claim]:
+def bsvm(results: Results) -> Iterator[Claim]:
     """Pendse's four statements about the toy data, over all draws, at each number of points per cluster."""
-    for dataset in outcome.config.experiment.datasets:
-        draws = _paired(outcome, dataset, "C-SVM", "B-SVM", needs="cluster_spread")
+    for dataset in results.config.experiment.datasets:
+        draws = _paired(results, dataset, "C-SVM", "B-SVM", needs="cluster_spread")
         if not draws:
             continue
         c, b = zip(*draws, strict=True)
         n = len(draws)
-        rho2 = outcome.config.experiment.measures["band"]["rho"][1]
+        rho2 = BandOptions.model_validate(results.config.experiment.measures["band"]).rho[1]
         bounded = [v.facts["max_abs"] <= rho2 + 1e-3 for v in b]
         yield Claim(
             f"{dataset}: B-SVM limits |g| to ρ2 = {rho2:g} (4.2)",
@@ -104,10 +104,10 @@ _NO_AREA = 5e-4  # % of the area: what three decimals show as none
 _SOLVED = 1e-5  # relative distance from the optimum
 
 
-def smem(outcome: Outcome) -> Iterator[Claim]:
+def smem(results: Results) -> Iterator[Claim]:
     """Pothin & Richard's statements about SMEM on knowledge sets, tested by area; the distances are from the exact (6)."""
-    for dataset in outcome.config.experiment.datasets:
-        draws = _paired(outcome, dataset, "SC-SVM", "TSVC", "SMEM")
+    for dataset in results.config.experiment.datasets:
+        draws = _paired(results, dataset, "SC-SVM", "TSVC", "SMEM")
         if not draws:
             continue
         errors = [tuple(_error(values) for values in draw) for draw in draws]
@@ -121,7 +121,7 @@ def smem(outcome: Outcome) -> Iterator[Claim]:
             f"area on the wrong side: {shown}; SMEM's is the least on {sum(least)} of {len(least)}",
             _verdict(least),
         )
-        pairs = _paired(outcome, dataset, "SMEM", "SMEM, shared slack", needs="exact_gap")
+        pairs = _paired(results, dataset, "SMEM", "SMEM, shared slack", needs="exact_gap")
         if pairs:
             own, shared = ([values.facts["exact_gap"] for values in of] for of in zip(*pairs, strict=True))
             yield Claim(
@@ -130,7 +130,7 @@ def smem(outcome: Outcome) -> Iterator[Claim]:
                 f"shared by the points of a set and a small ε at most {max(shared):.1g}",
                 _verdict([gap <= _SOLVED for gap in own]),
             )
-        hard = _paired(outcome, dataset, "HMEM", "SMEM", "TSVC")
+        hard = _paired(results, dataset, "HMEM", "SMEM", "TSVC")
         if not hard:
             continue
         none = [[_error(values) < _NO_AREA for values in of] for of in zip(*hard, strict=True)]
@@ -147,19 +147,19 @@ _MACHINES = {"lda": "2.1", "mpm": "2.2", "svm": "2.3", "m4": "2.4", "mmrm": "3.1
 _EQUAL = 1e-6  # relative: what solvers leave between two ways to the same direction
 
 
-def _quotients(pair: str, keys: Iterable[str], draws: Sequence[tuple[Record, ...]]) -> dict[str, Any]:
+def _quotients(pair: str, keys: Iterable[str], draws: Sequence[tuple[Record, ...]]) -> dict[str, NDArray[np.float64]]:
     return {
         key: np.array([values.facts.get(pair, np.inf) for values in of])
         for key, of in zip(keys, zip(*draws, strict=True), strict=True)
     }
 
 
-def framework(outcome: Outcome) -> Iterator[Claim]:
+def framework(results: Results) -> Iterator[Claim]:
     """Gu & Guo's section 2: each min-max machine has the least quotient d_w / d_b of its own; one without any is ∞."""
-    experiment = outcome.config.experiment
+    experiment = results.config.experiment
     for dataset in experiment.datasets:
         labels = {spec.method: label for label, spec in experiment.methods_on(dataset).items()}
-        draws = _paired(outcome, dataset, *labels.values(), needs="separates")
+        draws = _paired(results, dataset, *labels.values(), needs="separates")
         if not draws:
             continue
         for key, section in _MACHINES.items():
@@ -192,15 +192,21 @@ def framework(outcome: Outcome) -> Iterator[Claim]:
             )
 
 
-CLAIMS: Mapping[str, Callable[[Any], Iterator[Claim]]] = {
+CLAIMS: Mapping[str, Callable[[Results], Iterator[Claim]]] = {
     "bsvm": bsvm,
     "smem": smem,
     "framework": framework,
 }
 
 
+def claims_of(results: Results) -> list[Claim]:
+    """Return what the paper says in words, with verdicts; nothing if the config names no claims."""
+    name = results.config.experiment.claims
+    return list(CLAIMS[name](results)) if name else []
+
+
 def to_markdown(claims: Sequence[Claim]) -> str:
     """Return the claims as a Markdown table."""
     rows = [("statement of the paper", "measured", "verdict"), ("---",) * 3]
     rows += [(c.statement, c.measured, c.verdict) for c in claims]
-    return "".join("| " + " | ".join(part.replace("|", r"\|") for part in row) + " |\n" for row in rows)
+    return "".join("| " + " | ".join(map(markdown, row)) + " |\n" for row in rows)

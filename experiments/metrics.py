@@ -80,9 +80,13 @@ class Metric:
     meaning: str
     better: Better = Better.NEITHER
     over: Callable[[Sequence[float]], float] = lambda values: math.fsum(values) / len(values)
+    across: Callable[[Sequence[float]], float] | None = None  # joins all repetitions; None: a table shows their mean
     machine: bool = False
     whole: bool = False  # a number of points, not a share
     form: str = ""  # how it is printed, where its digits do not follow the table's
+    perfect: float = 0.0  # the number that no error gives
+    percent: bool = False
+    jump: float = 0.0  # what one test point can change in one fold
 
     def pooled(self, folds: Sequence[Record | Voted], costs: Costs) -> float | None:
         """Return the metric of one repetition, from all its folds; None if a fold does not have it."""
@@ -94,7 +98,8 @@ class Metric:
         """Return how much one test point can change the metric of a repetition."""
         if self.machine:
             return math.inf
-        return max((fold.worth(self.name) for fold in folds if not isinstance(fold, Record)), default=0.0)
+        voted = [fold.worth(self.name) for fold in folds if not isinstance(fold, Record)]
+        return max(voted, default=self.jump / max(len(folds), 1))
 
     def uncertainty(self, folds: Sequence[Record | Voted]) -> Uncertainty:
         """Return what is uncertain about a single run."""
@@ -123,10 +128,10 @@ class CountMetric(Metric):
         return self.value(sum(counts, Counts()), costs) if counts and len(counts) == len(folds) else None
 
     def worth(self, folds: Sequence[Record | Voted], costs: Costs) -> float:
-        first = next((fold.counts for fold in folds if isinstance(fold, Record) and fold.counts is not None), None)
-        if first is None or not self.of(first):
+        total = sum((fold.counts for fold in folds if isinstance(fold, Record) and fold.counts), Counts())
+        if not self.of(total):
             return 0.0
-        return max(costs.pos, costs.neg) if self.whole else 100 / (len(folds) * self.of(first))
+        return max(costs.pos, costs.neg) if self.whole else 100 / self.of(total)
 
     def uncertainty(self, folds: Sequence[Record | Voted]) -> Uncertainty:
         return Uncertainty()
@@ -185,6 +190,7 @@ COUNTED: Mapping[str, CountMetric] = {
             "+ve err %",
             "% errors of the positive class",
             _LESS,
+            percent=True,
             formula=lambda c, _: 100 * c.wrong_pos / c.n_pos,
             of=_pos,
         ),
@@ -193,15 +199,18 @@ COUNTED: Mapping[str, CountMetric] = {
             "−ve err %",
             "% errors of the negative class",
             _LESS,
+            percent=True,
             formula=lambda c, _: 100 * c.wrong_neg / c.n_neg,
             of=_neg,
         ),
-        CountMetric("error", "err %", "% errors", _LESS, formula=lambda c, _: 100 * _wrong(c) / _all(c)),
+        CountMetric("error", "err %", "% errors", _LESS, percent=True, formula=lambda c, _: 100 * _wrong(c) / _all(c)),
         CountMetric(
             "accuracy_pos",
             "+ve acc %",
             "% accuracy of the positive class",
             _MORE,
+            percent=True,
+            perfect=100,
             formula=lambda c, _: 100 - 100 * c.wrong_pos / c.n_pos,
             of=_pos,
         ),
@@ -210,10 +219,20 @@ COUNTED: Mapping[str, CountMetric] = {
             "−ve acc %",
             "% accuracy of the negative class",
             _MORE,
+            percent=True,
+            perfect=100,
             formula=lambda c, _: 100 - 100 * c.wrong_neg / c.n_neg,
             of=_neg,
         ),
-        CountMetric("accuracy", "acc %", "% accuracy", _MORE, formula=lambda c, _: 100 - 100 * _wrong(c) / _all(c)),
+        CountMetric(
+            "accuracy",
+            "acc %",
+            "% accuracy",
+            _MORE,
+            percent=True,
+            perfect=100,
+            formula=lambda c, _: 100 - 100 * _wrong(c) / _all(c),
+        ),
         CountMetric(
             "risk",
             "risk",
@@ -229,8 +248,16 @@ VOTED: Mapping[str, VoteMetric] = {
     metric.name: metric
     for metric in (
         VoteMetric("errors", "errors", "number of errors", _LESS, whole=True, formula=lambda v: v.wrong),
-        VoteMetric("error", "err %", "% errors", _LESS, formula=lambda v: 100 * v.wrong / v.n),
-        VoteMetric("accuracy", "acc %", "% accuracy", _MORE, formula=lambda v: 100 - 100 * v.wrong / v.n),
+        VoteMetric("error", "err %", "% errors", _LESS, percent=True, formula=lambda v: 100 * v.wrong / v.n),
+        VoteMetric(
+            "accuracy",
+            "acc %",
+            "% accuracy",
+            _MORE,
+            percent=True,
+            perfect=100,
+            formula=lambda v: 100 - 100 * v.wrong / v.n,
+        ),
         VoteMetric(
             "ties",
             "ties",
@@ -248,7 +275,7 @@ FITTED: Mapping[str, Metric] = {
     for metric in (
         Metric("fit_seconds", "fit and test s", "seconds of fit and test, all folds", over=sum, machine=True),
         Metric("train_seconds", "training s", "seconds of the fits, all folds", over=sum, machine=True),
-        Metric("gap", "largest gap", "largest relative duality gap", over=max, machine=True, form=".1e"),
+        Metric("gap", "largest gap", "largest relative duality gap", over=max, across=max, machine=True, form=".1e"),
         Metric("objective", "objective", "value of the method's optimisation problem"),
         Metric("iterations", "iterations", "steps of the solver"),
         Metric("n_support", "support vectors", "number of training points in the decision rule"),
@@ -257,10 +284,36 @@ FITTED: Mapping[str, Metric] = {
 BOUNDS: Mapping[str, Metric] = {
     metric.name: metric
     for metric in (
-        Metric("bound_pos", "+ve bound %", "worst-case accuracy of the positive class on the training moments"),
-        Metric("bound_neg", "−ve bound %", "worst-case accuracy of the negative class on the training moments"),
-        Metric("held_pos", "+ve held %", "% of splits where the bound of the positive class held on the test part"),
-        Metric("held_neg", "−ve held %", "% of splits where the bound of the negative class held on the test part"),
+        Metric(
+            "bound_pos",
+            "+ve bound %",
+            "worst-case accuracy of the positive class on the training moments",
+            percent=True,
+            perfect=100,
+        ),
+        Metric(
+            "bound_neg",
+            "−ve bound %",
+            "worst-case accuracy of the negative class on the training moments",
+            percent=True,
+            perfect=100,
+        ),
+        Metric(
+            "held_pos",
+            "+ve held %",
+            "% of splits where the bound of the positive class held on the test part",
+            jump=100,
+            percent=True,
+            perfect=100,
+        ),
+        Metric(
+            "held_neg",
+            "−ve held %",
+            "% of splits where the bound of the negative class held on the test part",
+            jump=100,
+            percent=True,
+            perfect=100,
+        ),
     )
 }
 LINE: Mapping[str, Metric] = {

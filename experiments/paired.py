@@ -4,56 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
 
 import numpy as np
 
-from mmc.experiments.config import Partitions
-
-if TYPE_CHECKING:
-    from mmc.experiments.tables import Cell
-
-
-@dataclass(frozen=True)
-class Pair:
-    """The mean difference of two methods over the same repetitions, and the half-width of its 95 % interval."""
-
-    dataset: str
-    metric: str
-    first: str
-    second: str
-    difference: float
-    half_width: float
-    repetitions: int
-
-
-@dataclass(frozen=True)
-class Discordance:
-    """Two methods on one test set: how many points only the first classifies rightly, and how many only the second.
-
-    ``p`` is the exact two-sided p-value of McNemar's test: were the methods equally good, each discordant point
-    would be as likely on either side.
-    """
-
-    dataset: str
-    first: str
-    second: str
-    only_first: int
-    only_second: int
-    points: int
-
-    @property
-    def p(self) -> float:
-        from scipy.special import bdtr
-
-        discordant = self.only_first + self.only_second
-        return min(1.0, 2 * float(bdtr(min(self.only_first, self.only_second), discordant, 0.5)))
-
-
-def overlap(split: Any) -> float:
-    """Return n_test / n_train: random partitions share most of their training points, so they are not independent."""
-    return (1 - split.train) / split.train if isinstance(split, Partitions) else 0.0
+from mmc.experiments.cells import Cell, Discordance, Pair
 
 
 def intervals(cells: Sequence[Cell], first: str, overlap: float) -> Iterator[Pair]:
@@ -78,6 +33,23 @@ def discordances(cells: Sequence[Cell], first: str) -> Iterator[Discordance]:
             continue
         only = int(np.sum(one.right & ~other.right)), int(np.sum(other.right & ~one.right))
         yield Discordance(str(one.keys["dataset"]), first, str(other.keys["method"]), *only, len(one.right))
+
+
+def nearest_methods(cells: Sequence[Cell]) -> list[Cell]:
+    """Tell each cell of a single run on how many test points the most similar other method decides otherwise."""
+    out = []
+    for cell in cells:
+        others = [
+            o.right
+            for o in cells
+            if o.right is not None
+            and (o.keys["dataset"], o.metric) == (cell.keys["dataset"], cell.metric)
+            and o.keys["method"] != cell.keys["method"]
+        ]
+        if cell.right is not None and others:
+            cell = replace(cell, discordant=min(int(np.sum(cell.right != other)) for other in others))
+        out.append(cell)
+    return out
 
 
 def _couples(cells: Sequence[Cell], first: str) -> Iterator[tuple[Cell, Cell]]:

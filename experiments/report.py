@@ -2,67 +2,29 @@
 
 from __future__ import annotations
 
-import base64
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
-from mmc.experiments import render
-from mmc.experiments.claims import FAILS, HOLDS, PARTLY, Claim
-from mmc.experiments.config import Axis, DataSpec, Experiment, Fixed, GridSpec, KFold, MethodSpec, Partitions
-from mmc.experiments.config_check import FIGURES
-from mmc.experiments.errors import StoreError
-from mmc.experiments.figures.svg import compact
-from mmc.experiments.scoreboard import PAPERS, VERDICTS, Number, Paper, Result, Score, by_paper, numbers, score
-from mmc.experiments.tables import DIFFERS, KNOWN, MATCH, NOT_RUN, Cell, Table, used
-from mmc.methods import CATALOGUE
+from mmc.experiments import files, settings
+from mmc.experiments.cells import Cell, Table, Verdict
+from mmc.experiments.claims import FAILS, HOLDS, PARTLY, Claim, claims_of
+from mmc.experiments.config import Experiment
+from mmc.experiments.escape import file_name
+from mmc.experiments.figures import FIGURES
+from mmc.experiments.layout import LOOKS, Grid, Heading, headings, measured, sign, spread_of
+from mmc.experiments.notes import Reason, comparisons, footnotes, reasons
+from mmc.experiments.pictures import Picture
+from mmc.experiments.score import VERDICTS, Score
+from mmc.experiments.scoreboard import PAPERS, Number, Paper, Result, by_paper, numbers
 
 TEMPLATES = Path(__file__).parent / "templates"
-WORDS = {MATCH: "match", KNOWN: "deviate, reason stated", DIFFERS: "differ", NOT_RUN: "not run"}
-WORD = {MATCH: "matches", KNOWN: "deviates, reason stated", DIFFERS: "differs", NOT_RUN: "not run", "": "not judged"}
-SLUG = {MATCH: "match", KNOWN: "known", DIFFERS: "differs", NOT_RUN: "notrun", "": "none"}
 # Figures of a paper's methods that no config draws: the folder and name of the file, and what it shows.
 STUDIES = {"gu": {"scaling": "time and memory over the number of points, measured and, as power laws, extrapolated"}}
-_SCALES = {
-    "none": "features as they are",
-    "standard": "features standardised on the training part",
-    "unit": "features standardised on the training part, then divided by the root of their number",
-    "minmax": "features scaled to [0, 1] on the training part",
-}
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A figure as a data URI, and what it shows."""
-
-    name: str
-    caption: str
-    uri: Markup
-
-    @classmethod
-    def of(cls, path: Path, caption: str) -> Picture:
-        """Return the figure of an SVG file, or of the PNG file beside it, whichever is shorter on the page."""
-        text = compact(path.read_text("utf-8")).replace("\n", "")
-        text = text.replace("xlink:href", "href")  # all that browsers need
-        text = text.replace("'", "&#39;").replace('"', "'")  # quotes that need no escape in an attribute of the page
-        uri = "data:image/svg+xml," + quote(text, safe=" ;/?:@=+$,'()*!")
-        if (other := path.with_suffix(".png")).exists() and other.stat().st_size * 4 / 3 < len(uri):
-            uri = "data:image/png;base64," + base64.b64encode(other.read_bytes()).decode("ascii")
-        return cls(_spoken(path.stem), caption, Markup(uri))
-
-
-@dataclass(frozen=True)
-class Heading:
-    """A cell above several columns."""
-
-    text: str
-    span: int
 
 
 @dataclass(frozen=True)
@@ -82,7 +44,7 @@ class Section:
         """The title without the authors, whose name stands above."""
         paper = PAPERS.get(self.experiment.paper or "")
         title = self.experiment.title.removeprefix(paper.authors).lstrip(",: ") if paper else self.experiment.title
-        return title[0].upper() + title[1:]
+        return title[:1].upper() + title[1:]
 
     @property
     def experiment(self) -> Experiment:
@@ -98,26 +60,16 @@ class Section:
 
     @cached_property
     def score(self) -> Score:
-        return Score(self.table.counts())
+        return Score.of(self.table.cells)
 
     @cached_property
-    def grid(self) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], dict[tuple[Any, Any], Cell]]:
-        return render.grid_of(self.table)
+    def grid(self) -> Grid:
+        return Grid.of(self.table)
 
     @property
     def headings(self) -> Iterator[list[Heading]]:
-        """The rows above the metrics: each value of a column key once, above its columns."""
-        columns = self.grid[1]
-        for depth in range(len(self.table.columns)):
-            row: list[Heading] = []
-            last: Any = None
-            for column in columns:
-                if column[: depth + 1] == last:
-                    row[-1] = Heading(row[-1].text, row[-1].span + 1)
-                else:
-                    row.append(Heading(self.table.headings(column)[depth], 1))
-                last = column[: depth + 1]
-            yield row
+        """The rows above the metrics."""
+        return headings(self.table, self.grid.columns)
 
     @property
     def listed(self) -> list[Cell]:
@@ -129,27 +81,26 @@ class Section:
         return list(dict.fromkeys([*self.table.rows, *self.table.columns]))
 
     @cached_property
-    def reasons(self) -> list[tuple[str, str | None]]:
-        """The stated reasons, each once, with the experiment that shows it."""
-        return list(dict.fromkeys((c.reason, c.see) for c in self.table.cells if c.verdict == KNOWN))
+    def reasons(self) -> list[Reason]:
+        """What the config says of cells: why they deviate, what was fitted, what holds by construction."""
+        return reasons(self.table)
 
     def explained(self, cell: Cell) -> str:
-        """Return the anchor of what explains a deviating cell: an experiment, or the reason below the table."""
+        """Return the anchor of what explains a cell: an experiment, or the reason below the table."""
         if cell.see in self.anchors:
             return str(cell.see)
-        return f"{self.name}-reason-{self.reasons.index((cell.reason, cell.see)) + 1}"
+        mine = (cell.verdict, cell.reason, cell.see)
+        return f"{self.name}-reason-{[(r.verdict, r.text, r.see) for r in self.reasons].index(mine) + 1}"
 
     @property
     def footnotes(self) -> list[str]:
-        """The notes below the table; the stated reasons and the comparisons of methods have lists of their own."""
-        elsewhere = set(self.comparisons)
-        notes = (note for note in render.notes(self.table) if note not in elsewhere)
-        return [note for note in notes if not note.startswith(render.SYMBOL[KNOWN])]
+        """The notes below the table; reasons and the comparisons of methods have lists of their own."""
+        return list(footnotes(self.table))
 
     @cached_property
     def comparisons(self) -> list[str]:
         """What the same splits or test points say of two methods."""
-        return list(render.comparisons(self.table))
+        return list(comparisons(self.table))
 
     @property
     def problem(self) -> Markup:
@@ -158,7 +109,7 @@ class Section:
 
     @cached_property
     def claims(self) -> list[Claim]:
-        return self.result.outcome.claims if self.finished else []
+        return claims_of(self.result.outcome) if self.finished else []
 
     @property
     def readings(self) -> list[Markup]:
@@ -171,54 +122,25 @@ class Section:
         return f'see <a href="#{name}">{name}</a>' if name in self.anchors else found[0]
 
     @property
-    def settings(self) -> list[tuple[str, str]]:
-        experiment = self.experiment
-        found = [
-            ("data", "; ".join(_data(label, spec) for label, spec in experiment.datasets.items())),
-            ("scaling", _SCALES[experiment.scale]),
-            ("protocol", _protocol(experiment.split)),
-            ("seed", str(experiment.seed)),
-        ]
-        if experiment.multiclass:
-            found.append(("several classes", "one classifier for every pair, the class with most votes wins"))
-        if "risk" in experiment.table.metrics:
-            costs = experiment.costs
-            found.append(("costs", f"{costs.pos:g} for an error of the positive class, {costs.neg:g} of the negative"))
-        if experiment.grid is not None:
-            found.append(("grid", _grid(experiment.grid)))
-        if experiment.reported:
-            found.append(("reported in", experiment.reported.source))
-        return found
-
-    @property
-    def methods(self) -> list[tuple[str, str, str, str]]:
-        """Label, class, solver and parameters of every method."""
-        return [(label, *_method(spec)) for label, spec in self.experiment.methods.items()]
-
-    @property
     def pictures(self) -> Iterator[Picture]:
         """The figures that the last run left in the results folder."""
-        for name, spec in self.experiment.figures.items() if self.finished else ():
+        for given, spec in self.experiment.figures.items() if self.finished else ():
+            name = file_name(given)
             for path in sorted({*self.folder.glob(f"{name}.svg"), *self.folder.glob(f"{name}_*.svg")}):
                 yield Picture.of(path, FIGURES[spec.kind])
 
     @property
+    def settings(self) -> list[tuple[str, str]]:
+        return settings.settings(self.experiment)
+
+    @property
+    def methods(self) -> list[tuple[str, str, str, str]]:
+        """Label, class, solver and parameters of every method."""
+        return settings.methods(self.experiment)
+
+    @property
     def provenance(self) -> list[tuple[str, str]]:
-        run = self.result.provenance
-        if run is None:
-            return []
-        gap = run.get("largest_gap")
-        machine = run.get("machine", {})
-        return [
-            ("finished", str(run.get("finished", "")).replace("T", " ").replace("+00:00", " UTC")),
-            ("time", f"{run['seconds']:g} s for the last run, {run['fit_seconds']:g} s of fitting in all its records"),
-            ("trials", ", ".join(f"{count} {status}" for status, count in run["trials"].items())),
-            ("largest gap", "–" if gap is None else f"{gap:.1e} between primal and dual objective, over solved trials"),
-            ("commit", str(run.get("commit") or "unknown")),
-            ("versions", ", ".join(f"{name} {version}" for name, version in run["versions"].items())),
-            ("machine", f"{machine.get('system')}, {machine.get('processor')}, {machine.get('cores')} cores"),
-            ("data (sha256)", ", ".join(f"{label} {digest[:16]}" for label, digest in run["data"].items())),
-        ]
+        return settings.provenance(self.result.provenance or {})
 
 
 @dataclass(frozen=True)
@@ -271,35 +193,20 @@ def page(results: Sequence[Result], folder: Path) -> str:
     )
     environment.globals |= {
         "VERDICTS": VERDICTS,
-        "SYMBOL": render.SYMBOL,
-        "WORDS": WORDS,
-        "WORD": WORD,
-        "SLUG": SLUG,
-        "KNOWN": KNOWN,
-        "measured": render.measured,
-        "spread_of": render.spread_of,
+        "LOOKS": LOOKS,
+        "V": Verdict,
+        "sign": sign,
+        "measured": measured,
+        "spread_of": spread_of,
         "difference": difference,
     }
-    text = environment.get_template("page.html").render(total=score(found), chapters=chapters, others=others)
+    text = environment.get_template("page.html").render(total=Score.of(found), chapters=chapters, others=others)
     return re.sub(r"\n\s+", "\n", text)
 
 
 def write(results: Sequence[Result], folder: Path, out: Path) -> None:
     """Write the report; raise StoreError where that cannot be done."""
-    text = page(results, folder)
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        partial = out.with_name(f".{out.name}.partial")
-        partial.write_text(text, "utf-8")
-        partial.replace(out)
-    except OSError as error:
-        raise StoreError(f"cannot write the report {out}: {error.strerror}") from None
-
-
-def _spoken(name: str) -> str:
-    """Return a file's name as words: figure4 is Figure 4."""
-    words = re.sub(r"(?<=[a-z])(?=\d)", " ", name).replace("_", " ")
-    return words[0].upper() + words[1:]
+    files.write(out, page(results, folder))
 
 
 def difference(cell: Cell) -> str:
@@ -308,70 +215,3 @@ def difference(cell: Cell) -> str:
         return ""
     text = f"{cell.difference:+.{cell.decimals}f}"
     return text.replace("-", "−") if float(text) else text[1:]
-
-
-def _data(label: str, spec: DataSpec | None) -> str:
-    assert spec is not None
-    details = [str(spec.name)] if spec.name not in (None, label) else []
-    details += [f"file {spec.file}"] if spec.file else []
-    details += [_pairs(spec.options)] if spec.options else []
-    details += [words] if (words := used(spec)) else []
-    if spec.knowledge is not None:
-        stated = f"{len(spec.knowledge)} stated"
-        details.append(f"knowledge sets: {f'file {spec.knowledge}' if isinstance(spec.knowledge, str) else stated}")
-    return f"{label} ({', '.join(details)})" if details else label
-
-
-def _protocol(split: KFold | Partitions | Fixed) -> str:
-    match split:
-        case KFold():
-            text = f"stratified {split.folds}-fold cross-validation"
-        case Partitions():
-            text = f"random partitions, {100 * split.train:g} % for training"
-        case Fixed():
-            text = "a fixed training and test part"
-    text += f", {split.repetitions} repetitions" if split.repetitions > 1 else ""
-    return text + (", data drawn anew each time" if split.redraw else "")
-
-
-def _method(spec: MethodSpec) -> tuple[str, str, str]:
-    entry = CATALOGUE[spec.method]
-    params = dict(spec.params)
-    solver = params.pop("solver", None) or next(iter(entry.solvers))
-    parts = [_pairs(params)] if params else []
-    if spec.grid is not None:
-        parts.append(f"grid {_grid(spec.grid)}" + (f", best {spec.best} shown" if spec.best else ""))
-    if spec.tune:
-        parts.append(f"{_grid(spec.tune.grid)}, by {spec.tune.folds}-fold {spec.tune.metric} inside each training part")
-        firsts = spec.tune.first if isinstance(spec.tune.first, dict) else {"": spec.tune.first}
-        parts += [
-            f"the first {first} repetitions tune for all{on and f' on {on}'}" for on, first in firsts.items() if first
-        ]
-    return entry.name, str(solver), "; ".join(parts) or "–"
-
-
-def _grid(grid: GridSpec) -> str:
-    if isinstance(grid, list):
-        return " | ".join(_pairs(point) for point in grid)
-    return " × ".join(f"{name} ∈ {_axis(axis)}" for name, axis in grid.items())
-
-
-def _axis(axis: list[Any] | Axis) -> str:
-    if isinstance(axis, Axis):
-        values = axis.values()
-        return f"{{{values[0]:g}, {values[1]:g}, …, {values[-1]:g}}}" if len(values) > 2 else f"{{{_values(values)}}}"
-    return f"{{{_values(axis)}}}"
-
-
-def _pairs(params: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} = {_values([value])}" for name, value in params.items())
-
-
-def _values(values: Sequence[Any]) -> str:
-    return ", ".join(_value(value) for value in values)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return f"({_pairs(value)})"
-    return f"{value:g}" if isinstance(value, float) else str(value)

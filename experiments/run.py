@@ -6,7 +6,6 @@ import datetime
 import json
 import os
 import platform
-import re
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,17 +14,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from mmc.experiments import render
-from mmc.experiments.claims import CLAIMS, Claim, to_markdown
+from mmc.experiments import files, render
+from mmc.experiments.cells import Table
+from mmc.experiments.claims import Claim, claims_of, to_markdown
 from mmc.experiments.config import Config
 from mmc.experiments.engine import Engine
-from mmc.experiments.errors import ConfigError, StoreError
+from mmc.experiments.fingerprint import version
 from mmc.experiments.plan import Unit, need_no_download, plan
 from mmc.experiments.records import Record
-from mmc.experiments.sources import version
+from mmc.experiments.results import Results
 from mmc.experiments.store import Store
-from mmc.experiments.tables import Table, gather
 from mmc.experiments.trials import settled
+from mmc.experiments.validation import check_figures
+from mmc.experiments.values import check_values
 from mmc.methods.solution import Status
 
 STORE = "store.sqlite"
@@ -45,22 +46,8 @@ class Progress:
 Watch = Callable[[Progress], None]
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """A finished run: the table, and what its figures are drawn from."""
-
-    config: Config
-    units: list[Unit]
-    records: Mapping[str, Record]
-
-    @cached_property
-    def table(self) -> Table:
-        return gather(self.config, self.units, self.records)
-
-    @property
-    def missing(self) -> int:
-        """How many trials have no record: the config or the code has changed since the last run."""
-        return sum(trial.key not in self.records for unit in self.units for trial in unit.trials)
+class Outcome(Results):
+    """A finished run: the results, and how they are written and drawn."""
 
     def write(self, folder: Path, provenance: Mapping[str, Any] | None) -> list[str]:
         """Write the table as CSV, Markdown and LaTeX, and the run's provenance; return the names."""
@@ -69,8 +56,7 @@ class Outcome:
     @cached_property
     def claims(self) -> list[Claim]:
         """What the paper says in words, with verdicts."""
-        name = self.config.experiment.claims
-        return list(CLAIMS[name](self)) if name else []
+        return claims_of(self)
 
     def draw(self, folder: Path) -> list[str]:
         """Write the figures as SVG and PNG; return their names."""
@@ -78,8 +64,7 @@ class Outcome:
             return []
         from mmc.experiments.figures import draw_all, save
 
-        drawn = draw_all(self.config, self.units, self.records, self.table)
-        return [path.name for name, figure in drawn for path in save(name, figure, folder)]
+        return [path.name for name, figure in draw_all(self) for path in save(name, figure, folder)]
 
 
 def run(
@@ -88,7 +73,7 @@ def run(
     engine: Engine,
     *,
     fresh: bool = False,
-    data_dir: str | None = None,
+    data_dir: Path | None = None,
     watch: Watch = lambda progress: None,
 ) -> Outcome:
     """Fit the trials that have no record yet (all of them if ``fresh``)."""
@@ -102,7 +87,8 @@ def run(
         statuses[record.status] = statuses.get(record.status, 0) + 1
     watch(Progress(config.name, len(records), len(trials), dict(statuses)))
     if missing:
-        _check_parameters(config)
+        check_values(config)
+        check_figures(config, units)
         try:
             for batch in _work(missing, records, engine):
                 store.put(batch)
@@ -133,7 +119,7 @@ def _work(units: Sequence[Unit], records: Mapping[str, Record], engine: Engine) 
         yield from engine(rest)
 
 
-def recall(config: Config, store: Store, data_dir: str | None = None) -> Outcome:
+def recall(config: Config, store: Store, data_dir: Path | None = None) -> Outcome:
     """Return what the store has of a config; nothing is fitted, and no data are downloaded: DataAbsent says so."""
     need_no_download(config, data_dir)
     units = plan(config, data_dir)
@@ -149,48 +135,14 @@ def earlier_seconds(folder: Path) -> float | None:
 
 
 def _write_table(table: Table, folder: Path, provenance: Mapping[str, Any] | None, claims: list[Claim]) -> list[str]:
-    files = {
-        "table.csv": render.to_csv(table),
-        "table.md": render.to_markdown(table),
-        "table.tex": render.to_latex(table),
-    }
+    texts = {f"table.{ending}": make(table) for ending, make in render.FORMATS.items()}
     if claims:
-        files["claims.md"] = to_markdown(claims)
+        texts["claims.md"] = to_markdown(claims)
     if provenance is not None:
-        files["run.json"] = json.dumps(provenance, indent=2, ensure_ascii=False) + "\n"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            partial = folder / f".{name}.partial"
-            partial.write_text(text, "utf-8")
-            partial.replace(folder / name)
-    except OSError as error:
-        raise StoreError(f"cannot write to the results folder {folder}: {error.strerror}") from None
-    return list(files)
-
-
-def _check_parameters(config: Config) -> None:
-    """Refuse impossible parameter values before anything runs."""
-    from mmc.experiments.config import points
-    from mmc.experiments.yaml_lines import line_of, read
-    from mmc.methods import CATALOGUE
-
-    problems = []
-    _, lines = read(config.file)
-    for label, spec in config.experiment.methods.items():
-        grid = points(spec.tune.grid) if spec.tune else config.experiment.points_of(label)
-        own = ("methods", label, *(("tune", "grid") if spec.tune else ("grid",)))
-        for index, point in enumerate(grid):
-            try:
-                CATALOGUE[spec.method].load()(**{**spec.params, **point})._validate_params()
-            except ValueError as error:
-                named = re.match(r"The '(\w+)' parameter", str(error))
-                key = named[1] if named else ""
-                places = [(*root, *at) for root in (own, ("grid",)) for at in ((index, key), (key,))]
-                place = next((p for p in (("methods", label, key), *places) if p in lines), ("methods", label))
-                problems.append(f"{config.file}:{line_of(place, lines)}: {label}: {error}")
-    if problems:
-        raise ConfigError("\n".join(dict.fromkeys(problems)))
+        texts["run.json"] = json.dumps(provenance, indent=2, ensure_ascii=False) + "\n"
+    for name, text in texts.items():
+        files.write(folder / name, text)
+    return list(texts)
 
 
 def _provenance(

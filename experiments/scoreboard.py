@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
+from mmc.experiments.cells import Cell, Table, Verdict
 from mmc.experiments.config import Config
 from mmc.experiments.errors import UserError
+from mmc.experiments.layout import LOOKS
+from mmc.experiments.records import Json
 from mmc.experiments.run import Outcome, recall
+from mmc.experiments.score import VERDICTS, Score
 from mmc.experiments.store import Store
-from mmc.experiments.tables import DIFFERS, KNOWN, MATCH, NOT_RUN, Cell, matches, read_reported
+from mmc.experiments.verdicts import RESERVED, Row, matches, read_reported
 
-VERDICTS = (MATCH, KNOWN, DIFFERS, NOT_RUN)
-_LEAST_FAVOURABLE = (DIFFERS, KNOWN, MATCH, NOT_RUN)
-_NOT_KEYS = ("metric", "value", "std")
+_LEAST_FAVOURABLE = (
+    Verdict.DIFFERS,
+    Verdict.KNOWN,
+    Verdict.WEAK,
+    Verdict.FITTED,
+    Verdict.CONSTRUCTED,
+    Verdict.INFEASIBLE,
+    Verdict.MATCH,
+    Verdict.NOT_RUN,
+)
 
 
 @dataclass(frozen=True)
@@ -61,14 +72,40 @@ PAPERS: dict[str, Paper] = {
 }
 
 
+class Measured(Protocol):
+    """What a config measured, and what stood in the way."""
+
+    @property
+    def config(self) -> Config: ...
+
+    @property
+    def table(self) -> Table: ...
+
+    @property
+    def problem(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Committed:
+    """A config with the table that is committed."""
+
+    config: Config
+    table: Table
+    problem: str = ""
+
+
 @dataclass(frozen=True)
 class Result:
     """What there is of a config: its outcome (empty where it was not run), its last run, what stood in the way."""
 
     config: Config
     outcome: Outcome
-    provenance: Mapping[str, Any] | None = None
+    provenance: Mapping[str, Json] | None = None
     problem: str = ""
+
+    @property
+    def table(self) -> Table:
+        return self.outcome.table
 
 
 @dataclass(frozen=True)
@@ -77,36 +114,19 @@ class Number:
 
     paper: str
     file: str
-    row: Mapping[str, Any]
-    verdict: str = NOT_RUN
+    row: Row
+    verdict: Verdict = Verdict.NOT_RUN
     config: str | None = None
     why: str = "no experiment measures it yet"
+    same_as: str = ""
 
     @property
-    def keys(self) -> dict[str, Any]:
+    def keys(self) -> Row:
         """Where the number stands in the paper's table."""
-        return {key: value for key, value in self.row.items() if key not in _NOT_KEYS and value != ""}
+        return {key: value for key, value in self.row.items() if key not in RESERVED and value != ""}
 
 
-@dataclass(frozen=True)
-class Score:
-    """How many numbers have which verdict."""
-
-    counts: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(VERDICTS, 0))
-
-    @property
-    def total(self) -> int:
-        return sum(self.counts.values())
-
-    def __str__(self) -> str:
-        counts = self.counts
-        return (
-            f"of {self.total} reported numbers, {counts[MATCH]} match, {counts[KNOWN]} deviate for a stated reason, "
-            f"{counts[DIFFERS]} differ, {counts[NOT_RUN]} not run"
-        )
-
-
-def recall_all(configs: Iterable[Config], store: Store, data_dir: str | None = None) -> Iterator[Result]:
+def recall_all(configs: Iterable[Config], store: Store, data_dir: Path | None = None) -> Iterator[Result]:
     """Yield what the store has of each config.
 
     One that is not finished, or whose data are not on this machine, has an empty outcome and says why: half a run
@@ -128,7 +148,7 @@ def recall_all(configs: Iterable[Config], store: Store, data_dir: str | None = N
                 yield Result(config, outcome, store.provenance(config.name))
 
 
-def numbers(results: Sequence[Result]) -> list[Number]:
+def numbers(results: Sequence[Measured]) -> list[Number]:
     """Return every reported number of every paper with its verdict, in the order of the files.
 
     Where several configs measure the same number, the least favourable verdict counts.
@@ -142,47 +162,53 @@ def numbers(results: Sequence[Result]) -> list[Number]:
     ]
 
 
-def _number(number: Number, results: Sequence[Result]) -> Number:
+def _number(number: Number, results: Sequence[Measured]) -> Number:
     found = [
-        Number(number.paper, number.file, number.row, cell.verdict, result.config.name, result.problem or cell.reason)
+        replace(
+            number,
+            verdict=cell.verdict,
+            config=result.config.name,
+            why=result.problem or cell.reason,
+            same_as=cell.same_as,
+        )
         for result in results
         for cell in _cells(number, result)
     ]
     return min(found, key=lambda n: _LEAST_FAVOURABLE.index(n.verdict), default=number)
 
 
-def _cells(number: Number, result: Result) -> list[Cell]:
+def _cells(number: Number, result: Measured) -> list[Cell]:
     """Return the cells of a config's table that carry a verdict on this number."""
     reported = result.config.experiment.reported
-    if reported is None or reported.file != number.file or not matches(reported.where, number.row):
+    if (
+        reported is None
+        or not reported.counts
+        or reported.file != number.file
+        or not matches(reported.where, number.row)
+    ):
         return []
     keys = {key: value for key, value in number.keys.items() if key not in reported.where}
     return [
         cell
-        for cell in result.outcome.table.cells
+        for cell in result.table.cells
         if cell.verdict and cell.metric == number.row["metric"] and matches(keys, cell.keys)
     ]
 
 
-def score(found: Iterable[Number]) -> Score:
-    """Count the verdicts."""
-    counts = dict.fromkeys(VERDICTS, 0)
-    for number in found:
-        counts[number.verdict] += 1
-    return Score(counts)
+score = Score.of
 
 
 def by_paper(found: Sequence[Number]) -> dict[str, Score]:
     """Return the score of each paper, by its key; a paper that prints no numbers has an empty one."""
-    return {key: score(n for n in found if n.paper == key) for key in PAPERS}
+    return {key: Score.of(n for n in found if n.paper == key) for key in PAPERS}
 
 
 def to_markdown(found: Sequence[Number]) -> str:
-    """Return the scoreboard as a Markdown table."""
+    """Return the scoreboard as a Markdown table: in brackets the distinct numbers, without those that repeat others."""
     lines = [
-        "| paper | numbers | match | deviate for a stated reason | differ | not run |",
-        "|---|---:|---:|---:|---:|---:|",
+        "| paper | " + " | ".join(LOOKS[verdict].plural for verdict in VERDICTS) + " | all |",
+        "|---|---:|" + "---:|" * len(VERDICTS),
     ]
-    rows = [(PAPERS[key].authors, of) for key, of in by_paper(found).items()] + [("all", score(found))]
-    lines += [f"| {name} | {of.total} | " + " | ".join(str(of.counts[v]) for v in VERDICTS) + " |" for name, of in rows]
+    rows = [(PAPERS[key].authors, of) for key, of in by_paper(found).items()] + [("all", Score.of(found))]
+    lines += [f"| {name} | " + " | ".join(map(of.shown, VERDICTS)) + f" | {of.total} |" for name, of in rows]
     return "\n".join(lines) + "\n"

@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from mmc.methods.base import BinaryMethod
 
 _ROOT = Path(__file__).parent
 
@@ -34,9 +37,9 @@ class Method:
     facts: tuple[str, ...] = ()
     bounds: bool = False
 
-    def load(self) -> type:
+    def load(self) -> type[BinaryMethod]:
         """Import and return the estimator class."""
-        return getattr(import_module(f"mmc.methods.{self.module}"), self.name)
+        return cast("type[BinaryMethod]", getattr(import_module(f"mmc.methods.{self.module}"), self.name))
 
     def parameters(self) -> tuple[str, ...]:
         """Return the names of the constructor's parameters, read from the source: nothing is imported."""
@@ -129,7 +132,7 @@ CATALOGUE: dict[str, Method] = {
         Method(
             "hmem",
             "HMEM",
-            "knowledge",
+            "ellipsoid_machines",
             _POTHIN,
             "largest margin to ellipsoids, all on their side",
             {"alternating": "alternating", "socp": "knowledge_socp"},
@@ -138,7 +141,7 @@ CATALOGUE: dict[str, Method] = {
         Method(
             "smem",
             "SMEM",
-            "knowledge",
+            "ellipsoid_machines",
             _POTHIN,
             "largest margin to ellipsoids, with slack",
             {"alternating": "alternating", "socp": "knowledge_socp"},
@@ -173,6 +176,7 @@ CATALOGUE: dict[str, Method] = {
     )
 }
 
+_BY_NAME = {method.name: method for method in CATALOGUE.values()}
 _SHARED = {
     "Solution": "solution",
     "Status": "solution",
@@ -182,24 +186,22 @@ _SHARED = {
     "BinaryMethod": "base",
     "RateGuarantee": "guarantee",
 }
-__all__ = ["CATALOGUE", "Method", *_SHARED, *sorted(m.name for m in CATALOGUE.values())]
+__all__ = ["CATALOGUE", "Method", *_SHARED, *sorted(_BY_NAME)]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Any:  # the name decides the type
     if name in _SHARED:
         return getattr(import_module(f"mmc.methods.{_SHARED[name]}"), name)
-    for method in CATALOGUE.values():
-        if method.name == name:
-            return method.load()
+    if name in _BY_NAME:
+        return _BY_NAME[name].load()
     raise AttributeError(f"module 'mmc.methods' has no attribute {name!r}")
 
 
 def entry_of(cls: type) -> Method:
     """Return the catalogue entry of a method's class, or of the class that it extends."""
-    names = {method.name: method for method in CATALOGUE.values()}
     for base in cls.__mro__:
-        if base.__name__ in names:
-            return names[base.__name__]
+        if base.__name__ in _BY_NAME:
+            return _BY_NAME[base.__name__]
     raise LookupError(f"{cls.__name__} is not in the catalogue of methods")
 
 

@@ -4,121 +4,41 @@ The banded SVM (Pendse (2.3)) charges a decision value below ρ1 and one above �
 
     min_{w,b}  ½‖w‖² + C1 Σ [ρ1 − y_i f(x_i)]_+ + C2 Σ [y_i f(x_i) − ρ2]_+ ,       f(x) = ⟨w, x⟩ + b.
 
-Its dual (3.14), with α for the first sum and θ for the second, B = yy'∘K:
-
-    max  ρ1 1'α − ρ2 1'θ − ½ (α − θ)'B(α − θ)     s.t.  0 ≤ α ≤ C1,  0 ≤ θ ≤ C2,  y'(α − θ) = 0.
-
-The relative margin machine (Gu & Guo (13), with slacks on the margin) is ρ1 = 1, ρ2 = B, C2 = ∞: y_i f(x_i) ≤ B is
-hard, and w = 0 always satisfies it. As in (13), only y f is bounded: a point on the wrong side may be farther away than
-B, at the price of its slack.
+The relative margin machine (Gu & Guo (13), with slacks on the margin) is ρ1 = 1, ρ2 = B, C2 = ∞: y_i f(x_i) ≤ B is hard.
+The dual (3.14) and the certificate are in `mmc.methods.problems.banded`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Mapping
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from mmc.methods._sklearn import Interval
 from mmc.methods.base import BinaryMethod, Fitted, Training
-from mmc.methods.numerics.gram import Gram
-from mmc.methods.numerics.kernels import Array, Kernel
-from mmc.methods.solution import NotConverged
-from mmc.methods.solvers.libsvm import Hinges
-
-
-@dataclass(frozen=True)
-class BandedProblem:
-    """The problem of the module: Gram matrix, labels ±1, and four numbers; C2 may be infinite."""
-
-    K: Array | Gram
-    sign: Array
-    C1: float
-    C2: float
-    rho1: float
-    rho2: float
-
-    @property
-    def largest_theta(self) -> float:
-        """Return C2, or what no θ can exceed: the dual objective is 0 at 0, so that ρ2 1'θ ≤ ρ1 1'α ≤ ρ1 n C1."""
-        return min(self.C2, self.rho1 / self.rho2 * len(self.sign) * self.C1)
-
-    @cached_property
-    def hinges(self) -> Hinges:
-        """Return the problem with one hinge for every α, then one for every θ."""
-        y, n = self.sign, len(self.sign)
-        return Hinges(
-            self.K,
-            np.tile(np.arange(n), 2),
-            np.concatenate([y, -y]),
-            np.concatenate([self.rho1 * y, self.rho2 * y]),
-            np.repeat([self.C1, self.largest_theta], n),
-        )
-
-    def answer(self, a: Array, tol: float, iterations: int, version: str, interior: bool = False) -> BandedAnswer:
-        """Return the classifier of the multipliers a = (α, θ), made feasible; raise NotConverged if its gap exceeds tol.
-
-        ``interior`` says that they come from an interior-point method.
-        """
-        gamma = a[: len(self.sign)] - a[len(self.sign) :]  # α_i θ_i = 0: lowering both gains ρ2 − ρ1
-        a = self.hinges.feasible(np.concatenate([np.maximum(gamma, 0.0), np.maximum(-gamma, 0.0)]))
-        alpha, theta = np.split(a, 2)
-        certificate = self.hinges.certify(a, interior)
-        coef, b, primal = self.sign * (alpha - theta), certificate.b, certificate.primal
-        if np.isinf(self.C2):
-            margin = self.sign * certificate.f
-            shrink = min(1.0, self.rho2 / max(np.max(margin), self.rho2))  # 1 but for rounding: the bound is hard
-            square = coef @ (certificate.f - b)
-            primal = shrink**2 * square / 2 + self.C1 * np.sum(np.maximum(self.rho1 - shrink * margin, 0.0))
-            coef, b = shrink * coef, shrink * b
-            certificate = replace(certificate, primal=float(primal))
-        if not certificate.gap <= tol:
-            raise NotConverged(
-                f"{version} reached a relative duality gap of {certificate.gap:.1e}, wanted {tol:.1e}: "
-                "scale the data or lower C",
-                iterations,
-                certificate.gap,
-            )
-        return BandedAnswer(coef, b, alpha, theta, certificate.primal, certificate.gap, iterations, version)
-
-
-@dataclass(frozen=True)
-class BandedAnswer:
-    """f(x) = Σ coef_i k(x_i, x) + b, the multipliers, and what they are worth."""
-
-    coef: Array
-    b: float
-    alpha: Array
-    theta: Array
-    objective: float
-    gap: float
-    iterations: int
-    version: str
+from mmc.methods.numerics.kernels import Kernel
+from mmc.methods.problems.banded import BandedProblem
 
 
 class _Banded(BinaryMethod):
-    """What the two methods share: after ``fit``, α and θ of every training point and where they are not zero.
-
-    ``alpha_support_`` and ``theta_support_`` index the points with a multiplier, ``alpha_free_`` and ``theta_free_`` those
-    among them that are below their bound.
-    """
+    """What the two methods share: the problem, and the reading of α and θ."""
 
     def _fit_band(self, train: Training, C1: float, C2: float, rho1: float, rho2: float) -> Fitted:
-        K = train.gram(self._kernel) if self.solver == "qp" else train.kernel(self._kernel)
+        K = train.kernel(self._kernel) if self._can.rows else train.gram(self._kernel)
         problem = BandedProblem(K, train.sign, C1, C2, rho1, rho2)
         answer = self._solve(problem)
-        alpha, theta = answer.alpha, answer.theta
+        bracket = problem.certify(answer.primal, answer.dual)
+        alpha, theta = np.split(answer.dual.a, 2)
         return Fitted(
-            answer.objective,
-            answer.gap,
+            bracket.objective,
+            bracket.gap,
             answer.iterations,
             answer.version,
-            answer.b,
-            coef=answer.coef @ train.X if self._linear else None,
-            dual=answer.coef,
+            answer.primal.b,
+            coef=answer.primal.coef @ train.X if self._linear else None,
+            dual=answer.primal.coef,
             attributes={
                 "alpha_": alpha,
                 "theta_": theta,
@@ -131,12 +51,81 @@ class _Banded(BinaryMethod):
 
 
 class BSVM(_Banded):
-    """Banded SVM (2.3): decision values y f(x) below ``rho1`` cost ``C1``, those above ``rho2`` cost ``C2``.
+    """Banded SVM (Pendse, (2.3)): decision values y f(x) outside of a band cost something.
 
-    C2 = 0 and rho1 = 1 is the SVM; C1 = 0 is refused, for f = 0 would cost nothing.
+    Values below ``rho1`` cost ``C1`` and those above ``rho2`` cost ``C2``. C2 = 0 and rho1 = 1 is the SVM.
+
+    Parameters
+    ----------
+    C1 : float, default 1.0
+        The cost of a unit below the band, > 0: without it f = 0 would cost nothing.
+    C2 : float, default 1.0
+        The cost of a unit above the band, ≥ 0.
+    rho1 : float, default 1.0
+        The lower edge of the band, > 0.
+    rho2 : float, default 1.5
+        The upper edge of the band, > rho1.
+    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values.
+    gamma : float or None, default None
+        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+    degree : int, default 3
+        The degree of "poly".
+    coef0 : float, default 1.0
+        The constant of "poly".
+    solver : {"libsvm", "qp", "interior-point"}, default "libsvm"
+        The algorithm: libsvm's regression with Newton steps that finish it; a quadratic program by Clarabel,
+        which needs the whole Gram matrix; an interior point method, quick for few features.
+    solver_options : dict or None, default None
+        Options of that solver's ``solve``.
+    pos_label : label or None, default None
+        The positive class. None takes the larger label, as numbers if all labels are numbers.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels, sorted.
+    pos_label_ : label
+        The positive class.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the features, if X had names.
+    coef_ : ndarray of shape (1, n_features_in_)
+        w, for the linear kernel only.
+    intercept_ : ndarray of shape (1,)
+        The constant of the decision function.
+    support_ : ndarray of shape (n_support,)
+        The training points that the decision function uses.
+    support_vectors_ : ndarray of shape (n_support, n_features_in_)
+        These points.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Their coefficients in the decision function.
+    alpha_ : ndarray of shape (n_samples,)
+        The multiplier α of every training point: it is below the band.
+    theta_ : ndarray of shape (n_samples,)
+        The multiplier θ of every training point: it is above the band.
+    alpha_support_ : ndarray
+        The points with α > 0.
+    theta_support_ : ndarray
+        The points with θ > 0.
+    alpha_free_ : ndarray
+        Those of ``alpha_support_`` whose α is below its bound: they lie on the lower edge of the band.
+    theta_free_ : ndarray
+        Those of ``theta_support_`` whose θ is below its bound: they lie on the upper edge.
+    solution_ : Solution
+        Status, objective (2.3), duality gap, iterations, seconds, solver and its version.
+
+    Examples
+    --------
+    >>> from mmc.methods import BSVM
+    >>> X = [[-2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]]
+    >>> model = BSVM(C1=10.0, rho2=2.0).fit(X, [0, 0, 0, 1, 1, 1])
+    >>> model.predict([[0.5, 3.0]])
+    array([1])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **BinaryMethod._parameter_constraints,
         "C1": [Interval(Real, 0, None, closed="neither")],
         "C2": [Interval(Real, 0, None, closed="left")],
@@ -155,8 +144,8 @@ class BSVM(_Banded):
         degree: int = 3,
         coef0: float = 1.0,
         solver: str = "libsvm",
-        solver_options: dict[str, Any] | None = None,
-        pos_label: Any = None,
+        solver_options: Mapping[str, object] | None = None,
+        pos_label: object = None,
     ):
         self.C1 = C1
         self.C2 = C2
@@ -177,9 +166,79 @@ class BSVM(_Banded):
 
 
 class RMM(_Banded):
-    """Relative margin machine (13) with slack: the SVM with cost ``C``, under the hard bound y f(x_i) ≤ ``B``, B > 1."""
+    """Relative margin machine (Gu & Guo, (13)) with slack: the SVM under a hard bound y f(x_i) ≤ B.
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    Only y f is bounded: a point on the wrong side may be farther away than B, at the price of its slack.
+
+    Parameters
+    ----------
+    C : float, default 1.0
+        The cost of a unit of slack.
+    B : float, default 2.0
+        The largest decision value, > 1: the margin.
+    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values.
+    gamma : float or None, default None
+        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+    degree : int, default 3
+        The degree of "poly".
+    coef0 : float, default 1.0
+        The constant of "poly".
+    solver : {"qp", "libsvm", "interior-point"}, default "qp"
+        The algorithm: a quadratic program by Clarabel, which needs the whole Gram matrix; libsvm's regression
+        with Newton steps that finish it; an interior point method, quick for few features.
+    solver_options : dict or None, default None
+        Options of that solver's ``solve``.
+    pos_label : label or None, default None
+        The positive class. None takes the larger label, as numbers if all labels are numbers.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels, sorted.
+    pos_label_ : label
+        The positive class.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the features, if X had names.
+    coef_ : ndarray of shape (1, n_features_in_)
+        w, for the linear kernel only.
+    intercept_ : ndarray of shape (1,)
+        The constant of the decision function.
+    support_ : ndarray of shape (n_support,)
+        The training points that the decision function uses.
+    support_vectors_ : ndarray of shape (n_support, n_features_in_)
+        These points.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Their coefficients in the decision function.
+    alpha_ : ndarray of shape (n_samples,)
+        The multiplier α of every training point: it is below the band.
+    theta_ : ndarray of shape (n_samples,)
+        The multiplier θ of every training point: it is above the band.
+    alpha_support_ : ndarray
+        The points with α > 0.
+    theta_support_ : ndarray
+        The points with θ > 0.
+    alpha_free_ : ndarray
+        Those of ``alpha_support_`` whose α is below its bound: they lie on the lower edge of the band.
+    theta_free_ : ndarray
+        Those of ``theta_support_`` whose θ is below its bound: they lie on the upper edge.
+    solution_ : Solution
+        Status, objective ½‖w‖² + C Σ ξ, duality gap, iterations, seconds, solver and its version.
+
+    Examples
+    --------
+    >>> from mmc.methods import RMM
+    >>> X = [[-2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]]
+    >>> model = RMM(B=1.5).fit(X, [0, 0, 0, 1, 1, 1])
+    >>> model.predict([[0.5, 3.0]])
+    array([1])
+    >>> bool((model.decision_function(X) <= 1.5 + 1e-9).all())
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **BinaryMethod._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="neither")],
         "B": [Real],
@@ -194,8 +253,8 @@ class RMM(_Banded):
         degree: int = 3,
         coef0: float = 1.0,
         solver: str = "qp",
-        solver_options: dict[str, Any] | None = None,
-        pos_label: Any = None,
+        solver_options: Mapping[str, object] | None = None,
+        pos_label: object = None,
     ):
         self.C = C
         self.B = B

@@ -5,42 +5,35 @@ A subclass declares its parameters and supplies its mathematics in one function,
 
 from __future__ import annotations
 
-import inspect
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
 from math import isfinite
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mmc.labels import positive_label
 from mmc.methods import entry_of
 from mmc.methods._sklearn import Interval, StrOptions
-from mmc.methods.numerics.gram import WHOLE, Gram
-from mmc.methods.numerics.kernels import KERNELS, Array, KernelSpec
+from mmc.methods.numerics.gram import WHOLE, LazyGram
+from mmc.methods.numerics.kernels import KERNELS, Array, Kernel, KernelSpec
+from mmc.methods.numerics.moments import Moments
+from mmc.methods.numerics.workspace import Workspace
+from mmc.methods.problems import Answer, Problem
 from mmc.methods.solution import FitError, Solution, Status
+from mmc.methods.solvers import Capabilities, Solver, load_solver, options_of
 from mmc.words import nearest
 
 _DISCRETE = "biuUS"  # the kinds of labels that cannot be continuous
-
-
-class Workspace:
-    """What the fits on one training set share: Gram matrices, moments, factorisations, starting points."""
-
-    def __init__(self) -> None:
-        self._made: dict[Any, Any] = {}
-
-    def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return what ``make`` made the first time that ``key`` was asked for."""
-        if key not in self._made:
-            self._made[key] = make()
-        return self._made[key]
+A = TypeVar("A", bound=Answer[object, object])
 
 
 @dataclass(frozen=True)
@@ -50,17 +43,21 @@ class Training:
     X: Array
     sign: Array
     work: Workspace = field(default_factory=Workspace, compare=False)
-    extra: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    extra: Mapping[str, object] = field(default_factory=dict, compare=False)
 
     def gram(self, spec: KernelSpec) -> Array:
         """Return the Gram matrix of the training points, made once per kernel. Do not write into it."""
         return self.work.once(("gram", spec), lambda: spec(self.X, self.X))
 
-    def kernel(self, spec: KernelSpec) -> Array | Gram:
-        """Return the Gram matrix, or for many points what stands in for it."""
+    def moments(self) -> Moments:
+        """Return the moments of the points themselves, made once."""
+        return self.work.once("moments", lambda: Moments.of(self.X, self.sign > 0))
+
+    def kernel(self, spec: KernelSpec) -> Array | LazyGram:
+        """Return the Gram matrix, or a stand-in that makes rows on demand if it is too large for memory."""
         if 8 * len(self.X) ** 2 <= WHOLE:
             return self.gram(spec)
-        return self.work.once(("large gram", spec), lambda: Gram(spec, self.X))
+        return self.work.once(("large gram", spec), lambda: LazyGram(spec, self.X))
 
     def cross(self, spec: KernelSpec, X: Array) -> Array | None:
         """Return the kernel between X and the training points, made once per kernel for the same array X.
@@ -91,7 +88,7 @@ class Fitted:
     points: Array | None = None
     errors: tuple[float, float] | None = None
     status: Status = Status.SOLVED
-    attributes: Mapping[str, Any] = field(default_factory=dict)
+    attributes: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -101,9 +98,9 @@ class Step:
     ``decision`` is oriented as ``decision_function`` is: > 0 means ``classes_[1]``.
     """
 
-    params: Mapping[str, Any]
+    params: Mapping[str, object]
     seconds: float
-    estimator: Any = None
+    estimator: BinaryMethod | None = None
     decision: Array | None = None
     error: FitError | None = None
 
@@ -111,7 +108,24 @@ class Step:
 class BinaryMethod(ClassifierMixin, BaseEstimator):
     """Base of all methods: a two-class scikit-learn classifier with a certificate."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    kernel: Kernel = "linear"  # of a method that has no such parameter
+    gamma: float | None = None
+    degree: int = 3
+    coef0: float = 1.0
+    solver: str
+    solver_options: Mapping[str, object] | None
+    pos_label: object
+
+    classes_: NDArray[np.generic]
+    coef_: Array
+    intercept_: Array
+    dual_coef_: Array
+    support_: NDArray[np.intp]
+    support_vectors_: Array
+    worst_case_error_: Array
+    solution_: Solution
+
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "kernel": [StrOptions(set(KERNELS)), callable],
         "gamma": [Interval(Real, 0, None, closed="neither"), None],
         "degree": [Interval(Integral, 1, None, closed="left")],
@@ -126,37 +140,42 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
         """Solve the method's problem on one training set; raise FitError where there is no answer."""
         raise NotImplementedError
 
-    def _fit_ahead(self, train: Training, variants: Sequence[Any]) -> None:
+    def _fit_ahead(self, train: Training, variants: Sequence[Self]) -> None:
         """Hook: do together, into ``train.work``, what is cheaper together for a whole grid of variants."""
 
     # -- scikit-learn ---------------------------------------------------------------------------------------
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the classifier; raise InfeasibleProblem or NotConverged where there is no certified answer."""
         return self._fit_one(self._training(X, y))
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: ArrayLike) -> Array:
         """Return the signed decision values: > 0 means ``classes_[1]``."""
         check_is_fitted(self)
         return self._decide(validate_data(self, X, dtype=np.float64, reset=False))
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: ArrayLike) -> NDArray[np.generic]:
         """Return the predicted labels."""
-        decision = self.decision_function(X)
-        return self.classes_[(decision > 0).astype(int)]
+        later = self.decision_function(X) > 0
+        return self.classes_.take(later.astype(int))
 
     @classmethod
     @cache
     def _get_param_names(cls) -> list[str]:
-        return super()._get_param_names()  # from the constructor's signature: once, for it takes its time
+        return list(super()._get_param_names())  # from the constructor's signature: once, for it takes its time
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
 
     # -- a whole grid on one training set -------------------------------------------------------------------
     def fit_path(
-        self, X: Any, y: Any, grid: Sequence[Mapping[str, Any]], X_test: Any = None, **extra: Any
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        grid: Sequence[Mapping[str, object]],
+        X_test: ArrayLike | None = None,
+        **extra: object,
     ) -> Iterator[Step]:
         """Fit every point of ``grid`` on the same data and yield the steps in order.
 
@@ -197,45 +216,72 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
     def _linear(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "linear"
 
-    def _solve(self, problem: Any, **defaults: Any) -> Any:
-        """Call the solver that ``solver`` names, with ``solver_options`` over ``defaults``."""
-        entry = entry_of(type(self))
-        if self.solver not in entry.solvers:
-            raise ValueError(
-                f"{type(self).__name__} has no solver {self.solver!r}: {nearest(self.solver, entry.solvers)}"
-            )
-        solve = import_module(f"mmc.methods.solvers.{entry.solvers[self.solver]}").solve
-        if self.solver_options:
-            allowed = list(inspect.signature(solve).parameters)[1:]
-            for option in self.solver_options:
-                if option not in allowed:
-                    hint = nearest(option, allowed)
-                    raise ValueError(f"solver {self.solver!r} has no option {option!r}: {hint}")
-        return solve(problem, **{**defaults, **(self.solver_options or {})})
+    # -- the solver -----------------------------------------------------------------------------------------
+    @property
+    def _solver(self) -> Solver:
+        return load_solver(entry_of(type(self)).solvers[self.solver])
 
-    def _training(self, X: Any, y: Any, **extra: Any) -> Training:
+    @property
+    def _can(self) -> Capabilities:
+        """What the chosen solver can do: a method asks for a capability, never for a solver's name."""
+        return self._solver.CAN
+
+    def _solve(self, problem: Problem[A], **defaults: object) -> A:
+        """Return the chosen solver's answer; ``solver_options`` win over ``defaults``."""
+        return self._solver.solve(problem, **{**defaults, **(self.solver_options or {})})
+
+    def _prepare(self, problems: Sequence[Problem[A]]) -> None:
+        """Let a solver that ``CAN`` work together do for all problems what is cheaper together."""
+        self._solver.prepare(problems, **(self.solver_options or {}))
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        solvers, name = entry_of(type(self)).solvers, type(self).__name__
+        if self.solver not in solvers:
+            raise ValueError(f"{name} has no solver {self.solver!r}: {nearest(self.solver, solvers)}")
+        known = options_of(solvers[self.solver]) if self.solver_options else ()
+        for option in self.solver_options or ():
+            if option not in known:
+                raise ValueError(f"solver {self.solver!r} has no option {option!r}: {nearest(option, known)}")
+        if not self._linear and not self._can.kernels:
+            able = [other for other, module in solvers.items() if load_solver(module).CAN.kernels]
+            raise ValueError(
+                f"solver {self.solver!r} of {name} is for kernel='linear' only; for kernel={self.kernel!r} "
+                + (f"take solver={' or '.join(map(repr, able))}" if able else "it has none")
+            )
+
+    # -- the training set -----------------------------------------------------------------------------------
+    def _training(self, X: ArrayLike, y: ArrayLike, **extra: object) -> Training:
         self._validate_params()
-        if _plain(X, y):  # all that validate_data would do, and it is dearer than a small fit
-            self.n_features_in_ = X.shape[1]
-            self.__dict__.pop("feature_names_in_", None)
-        else:
-            X, y = validate_data(self, X, y, dtype=np.float64, order="C")
-        if y.dtype.kind not in _DISCRETE:
-            check_classification_targets(y)
-        self.classes_ = np.unique(y)
+        points, labels = self._validated(X, y)
+        if labels.dtype.kind not in _DISCRETE:
+            check_classification_targets(labels)
+        self.classes_ = np.unique(labels)
         if len(self.classes_) != 2:
             raise ValueError(
                 f"Only binary classification is supported: {type(self).__name__} needs two classes, "
                 f"got {len(self.classes_)} class{'es' if len(self.classes_) != 1 else ''}"
             )
-        positive = self.classes_[1] if self.pos_label is None else self.pos_label
-        if self.pos_label is not None and positive not in self.classes_:
-            raise ValueError(f"pos_label={positive!r} is not a label of y: {list(self.classes_)}")
-        self._flip = -1.0 if positive == self.classes_[0] else 1.0
-        return Training(X, np.where(y == positive, 1.0, -1.0), extra=extra)
+        known = self.classes_.tolist()
+        positive = positive_label(known) if self.pos_label is None else self.pos_label
+        if positive not in known:
+            raise ValueError(f"pos_label={positive!r} is not a label of y: {known}")
+        self.pos_label_ = self.classes_[known.index(positive)]
+        self._flip = 1.0 if positive == known[1] else -1.0
+        return Training(points, np.where(labels == self.pos_label_, 1.0, -1.0), extra=extra)
+
+    def _validated(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, NDArray[np.generic]]:
+        """Return X and y as arrays, checked as scikit-learn does."""
+        if _plain(X, y):  # all that validate_data would do, and it is dearer than a small fit
+            points, labels = np.asarray(X), np.asarray(y)
+            self.n_features_in_ = points.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+        else:
+            points, labels = validate_data(self, X, y, dtype=np.float64, order="C")
+        return points, labels
 
     def _adopt_labels(self, other: BinaryMethod) -> None:
-        for name in ("n_features_in_", "feature_names_in_", "classes_", "_flip"):
+        for name in ("n_features_in_", "feature_names_in_", "classes_", "pos_label_", "_flip"):
             if hasattr(other, name):
                 setattr(self, name, getattr(other, name))
 
@@ -271,18 +317,22 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
         return self
 
     def _decide(self, X: Array, train: Training | None = None) -> Array:
+        return self._expansion(X, train) + float(self.intercept_[0])
+
+    def _expansion(self, X: Array, train: Training | None) -> Array:
+        """Return the decision values without the intercept."""
         if hasattr(self, "coef_"):
-            return X @ self.coef_[0] + self.intercept_[0]
+            values: Array = X @ self.coef_[0]
+            return values
         K = train.cross(self._kernel, X) if train is not None and self._dual_on_training else None
         if K is not None:
-            K = K if K.shape[1] == len(self.support_) else K[:, self.support_]
-            return K @ self.dual_coef_[0] + self.intercept_[0]
+            values = (K if K.shape[1] == len(self.support_) else K[:, self.support_]) @ self.dual_coef_[0]
+            return values
         parts = np.array_split(X, 1 + 8 * len(X) * len(self.support_) // WHOLE)
-        values = [self._kernel(part, self.support_vectors_) @ self.dual_coef_[0] for part in parts]
-        return np.concatenate(values) + self.intercept_[0]
+        return np.concatenate([self._kernel(part, self.support_vectors_) @ self.dual_coef_[0] for part in parts])
 
 
-def _plain(X: Any, y: Any) -> bool:
+def _plain(X: object, y: object) -> bool:
     """Whether X and y are arrays that validation would return as they are."""
     return (
         type(X) is np.ndarray

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,19 +43,19 @@ class Covering:
             raise ValueError(f"covering: center={self.center!r}: {nearest(self.center, ['point', 'mean'])}")
 
     @classmethod
-    def of(cls, options: str | Mapping[str, Any] | Covering) -> Covering:
+    def of(cls, options: str | Mapping[str, object] | Covering) -> Covering:
         """Return the covering that a parameter names: "half", a mapping of options, or a Covering."""
-        if isinstance(options, cls):
+        if isinstance(options, Covering):
             return options
         if isinstance(options, str):
             if options != "half":
                 raise ValueError(f"covering={options!r}: {nearest(options, ['half'])}")
             return cls()
         names = [field.name for field in fields(cls)]
-        for name in options:  # type: ignore[union-attr]
+        for name in options:
             if name not in names:
                 raise ValueError(f"covering has no option {name!r}: {nearest(name, names)}")
-        return cls(**options)  # type: ignore[arg-type]
+        return cls(**options)  # type: ignore[arg-type]  # __post_init__ checks the values
 
 
 @dataclass(frozen=True)

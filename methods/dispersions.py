@@ -35,8 +35,8 @@ class Dispersions:
 
     def ratio(self, pair: str) -> float:
         """Return the quotient that ``pair`` names in the catalogue, such as "d_w^m / d_b^m"."""
-        within, between = (getattr(self, name.strip().removeprefix("d_").replace("^", "_")) for name in pair.split("/"))
-        return within / between
+        within, between = (name.strip().removeprefix("d_").replace("^", "_") for name in pair.split("/"))
+        return float(getattr(self, within)) / float(getattr(self, between))
 
 
 def dispersions(w: Array, X: Array, sign: Array, *, D: float = 0.0, sizes_divide: bool = False) -> Dispersions:

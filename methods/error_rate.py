@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import sqrt
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, Self
 
 import numpy as np
-from scipy.linalg.blas import dgemm
+from numpy.typing import ArrayLike
 
 from mmc.methods._sklearn import Interval
 from mmc.methods.base import BinaryMethod, Fitted, Training
-from mmc.methods.ellipsoid_pair import Closest, Coordinates, EllipsoidPair, Geometry, Gram, certify, infeasible
-from mmc.methods.moments import moments
-from mmc.methods.numerics.kernels import Array, KernelSpec
-
-_EPS = float(np.finfo(float).eps)
+from mmc.methods.numerics.kernel_moments import KernelMoments
+from mmc.methods.numerics.kernels import Array, Kernel
+from mmc.methods.problems.ellipsoid_geometry import Coordinates, Geometry, KernelGeometry
+from mmc.methods.problems.ellipsoid_pair import ClosestPoints, EllipsoidPair, certify, infeasible
 
 
 class ErrorRateClassifier(BinaryMethod):
@@ -28,26 +27,66 @@ class ErrorRateClassifier(BinaryMethod):
 
     Parameters
     ----------
-    eta_pos, eta_neg : float in (0, 1], or None
-        The bounds. None stands half-way between the smallest feasible value and 1: of both, kept equal, if both are
-        None. Bounds that are given are never changed; where they are infeasible, fit raises InfeasibleProblem.
-    kernel, gamma, degree, coef0 :
-        "linear", "rbf", "poly" or a callable, with scikit-learn's parameters.
-    ridge : float
+    eta_pos, eta_neg : float in (0, 1] or None, default None
+        The bounds of the positive and of the negative class. None stands half-way between the smallest feasible value
+        and 1: of both, kept equal, if both are None. Bounds that are given are never changed: if they are infeasible,
+        ``fit`` raises InfeasibleProblem.
+    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values.
+    gamma : float or None, default None
+        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+    degree : int, default 3
+        The degree of "poly".
+    coef0 : float, default 1.0
+        The constant of "poly".
+    ridge : float, default 0.0
         Added to both covariances (the paper's ε): Σ_i + ridge·I in feature space.
-    solver : {"secular", "socp", "ellipsoid"}
-    solver_options : dict or None
+    solver : {"secular", "socp", "ellipsoid"}, default "secular"
+        The algorithm: the secular equations, a cone program, or the iteration of Lin & Han.
+    solver_options : dict or None, default None
         Options of that solver's ``solve``.
-    pos_label :
-        The positive class; the larger label by default.
+    pos_label : label or None, default None
+        The positive class. None takes the larger label, as numbers if all labels are numbers.
 
     Attributes
     ----------
-    worst_case_error_ : the bound of each class at the hyperplane found, in the order of ``classes_``
-    angle_ : the angle at which the ellipsoid solver stopped
+    classes_ : ndarray of shape (2,)
+        The labels, sorted.
+    pos_label_ : label
+        The positive class.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the features, if X had names.
+    coef_ : ndarray of shape (1, n_features_in_)
+        w, for the linear kernel only.
+    intercept_ : ndarray of shape (1,)
+        The constant of the decision function.
+    support_ : ndarray of shape (n_support,)
+        For other kernels: the training points that the decision function uses.
+    support_vectors_ : ndarray of shape (n_support, n_features_in_)
+        These points.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Their coefficients.
+    worst_case_error_ : ndarray of shape (2,)
+        The bound of each class at the hyperplane found, in the order of ``classes_``.
+    angle_ : float
+        With solver "ellipsoid": the angle, in radians, at which the iteration stopped.
+    solution_ : Solution
+        Status, objective ½‖w‖², duality gap, iterations, seconds, solver and its version.
+
+    Examples
+    --------
+    >>> from mmc.methods import ErrorRateClassifier
+    >>> X = [[-2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]]
+    >>> model = ErrorRateClassifier(eta_pos=0.3, eta_neg=0.3).fit(X, [0, 0, 0, 1, 1, 1])
+    >>> model.predict([[0.5, 3.0]])
+    array([1])
+    >>> bool((model.worst_case_error_ <= 0.3 + 1e-9).all())
+    True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **BinaryMethod._parameter_constraints,
         "eta_pos": [Interval(Real, 0, 1, closed="right"), None],
         "eta_neg": [Interval(Real, 0, 1, closed="right"), None],
@@ -58,14 +97,14 @@ class ErrorRateClassifier(BinaryMethod):
         eta_pos: float | None = None,
         eta_neg: float | None = None,
         *,
-        kernel: Any = "linear",
+        kernel: Kernel = "linear",
         gamma: float | None = None,
         degree: int = 3,
         coef0: float = 1.0,
         ridge: float = 0.0,
         solver: str = "secular",
-        solver_options: dict[str, Any] | None = None,
-        pos_label: Any = None,
+        solver_options: dict[str, object] | None = None,
+        pos_label: object = None,
     ):
         self.eta_pos = eta_pos
         self.eta_neg = eta_neg
@@ -78,20 +117,36 @@ class ErrorRateClassifier(BinaryMethod):
         self.solver_options = solver_options
         self.pos_label = pos_label
 
-    def feasible_eta_neg(self, X: Any, y: Any, eta_pos: Any) -> Array:
+    def feasible_eta_neg(self, X: ArrayLike, y: ArrayLike, eta_pos: ArrayLike) -> Array:
         """Return, for each ``eta_pos``, the edge below which no ``eta_neg`` is feasible; nan where none is."""
-        frontier = self._geometry(self._training(X, y)).frontier
-        return np.array([_eta(frontier.largest(_kappa(eta))) for eta in np.ravel(eta_pos)])
+        edge = self._geometry(self._training(X, y)).edge
+        return np.array([_eta(edge.largest(_kappa(eta))) for eta in np.ravel(eta_pos)])
 
     # -- the problem ----------------------------------------------------------------------------------------
     def _fit(self, train: Training) -> Fitted:
         problem = self._problem(train)
-        found: Closest = self._solve(problem)
-        return self._read(train, problem, found)
+        return self._read(train, problem, self._solve(problem))
 
     def _geometry(self, train: Training) -> Geometry:
-        make, spec = _linear_geometry if self._linear else _kernel_geometry, self._kernel
-        return train.work.once(("ellipsoids", spec, self.ridge), lambda: make(train, spec, self.ridge))
+        make = self._linear_geometry if self._linear else self._kernel_geometry
+        return train.work.once(("ellipsoids", self._kernel, self.ridge), lambda: make(train))
+
+    def _linear_geometry(self, train: Training) -> Geometry:
+        m = train.moments()
+        geometry = Coordinates(m.member, self.ridge, m.mean_pos - m.mean_neg, m.rows)
+        return geometry if geometry.definite else geometry.compressed
+
+    def _kernel_geometry(self, train: Training) -> Geometry:
+        m = self._kernel_moments(train)
+        return KernelGeometry(m.member, self.ridge, m.G, m.g, m.dd, m.noise)
+
+    def _kernel_moments(self, train: Training) -> KernelMoments:
+        spec = self._kernel
+
+        def make() -> KernelMoments:  # a callable kernel may own its result
+            return KernelMoments.of(spec(train.X, train.X), train.sign > 0, in_place=not callable(spec.kernel))
+
+        return train.work.once(("kernel moments", spec), make)
 
     def _problem(self, train: Training) -> EllipsoidPair:
         geometry, pos, neg = self._geometry(train), self.eta_pos, self.eta_neg
@@ -99,29 +154,23 @@ class ErrorRateClassifier(BinaryMethod):
             pos, neg = _half_way(geometry, pos, neg)
         return EllipsoidPair(geometry, (_kappa(pos), _kappa(neg)))
 
-    def _fit_ahead(self, train: Training, variants: Sequence[Any]) -> None:
-        """Let the ellipsoid iteration take all sizes together: one step then costs little more than for one."""
-        if self.solver == "ellipsoid":
-            from mmc.methods.solvers.ellipsoid import prepare
-
-            groups: dict[Any, list[Any]] = {}
-            for variant in variants:
-                if variant.solver == "ellipsoid" and None not in (variant.eta_pos, variant.eta_neg):
-                    options = variant.solver_options or {}
-                    key = id(variant._geometry(train)), options.get("tol"), options.get("max_iter")
-                    groups.setdefault(key, []).append(variant)
-            for same in groups.values():
-                options = {k: v for k, v in (same[0].solver_options or {}).items() if k in ("tol", "max_iter")}
-                prepare([variant._problem(train) for variant in same], **options)
+    def _fit_ahead(self, train: Training, variants: Sequence[Self]) -> None:
+        """Let a solver that can take all sizes together: one step then costs little more than for one."""
+        groups: dict[str, list[Self]] = {}
+        for variant in variants:
+            if variant._can.together and None not in (variant.eta_pos, variant.eta_neg):
+                groups.setdefault(f"{variant.solver} {variant.solver_options}", []).append(variant)
+        for same in groups.values():
+            same[0]._prepare([variant._problem(train) for variant in same])
 
     # -- the answer -----------------------------------------------------------------------------------------
-    def _read(self, train: Training, problem: EllipsoidPair, found: Closest) -> Fitted:
+    def _read(self, train: Training, problem: EllipsoidPair, found: ClosestPoints) -> Fitted:
         """Turn r = z1 - z2 into w, b (3.24, 3.27) and the bounds that hold there."""
         whole, kappa = problem.geometry, problem.kappa
-        proof = found.proof
+        proof = found.certificate
         if proof is None:
             geometry = whole.coordinates if found.in_coordinates else whole
-            proof = certify(EllipsoidPair(geometry, kappa), found.r, found.u)
+            proof = certify(EllipsoidPair(geometry, kappa), found.primal, found.dual)
         if found.middle is None:
             scale, middle = proof.scale, (kappa[1] * proof.spread[1] - kappa[0] * proof.spread[0]) / 2
         else:
@@ -130,14 +179,15 @@ class ErrorRateClassifier(BinaryMethod):
         sides = scale * proof.along / 2 - b, scale * proof.along / 2 + b
         errors = [_cantelli(side, scale * s) for side, s in zip(sides, proof.spread, strict=True)]
         attributes = {} if found.angle is None else {"angle_": found.angle}
-        w = scale * (whole.from_coordinates(found.r) if found.in_coordinates else found.r)
+        w = scale * (whole.from_coordinates(found.primal) if found.in_coordinates else found.primal)
         coef = dual = None
         if self._linear:
-            coef, m = w, moments(train)
+            coef, m = w, train.moments()
             midpoint = w @ (m.mean_pos + m.mean_neg) / 2
         else:
-            dual = _on_points(_averages(train), w)
-            midpoint = dual @ _inner_products(train, self._kernel).means @ [0.5, 0.5]
+            inner = self._kernel_moments(train)
+            dual = inner.on_points(float(w[0]), w[1:])
+            midpoint = dual @ inner.means @ [0.5, 0.5]
         return Fitted(
             objective=scale**2 * proof.norm2 / 2,
             gap=proof.gap,
@@ -169,9 +219,9 @@ def _cantelli(side: float, spread: float) -> float:
 
 def _half_way(geometry: Geometry, eta_pos: float | None, eta_neg: float | None) -> tuple[float, float]:
     """Fill in the rates that are not given: half-way between the smallest feasible one and 1."""
-    frontier = geometry.frontier
+    edge = geometry.edge
     if eta_pos is None and eta_neg is None:
-        p = frontier.demand((1.0, 1.0))[1]
+        p = edge.demand((1.0, 1.0))[1]
         if np.isinf(p):
             raise infeasible(EllipsoidPair(geometry, (1.0, 1.0)), p)
         eta = (1 + p * p / (1 + p * p)) / 2
@@ -180,70 +230,8 @@ def _half_way(geometry: Geometry, eta_pos: float | None, eta_neg: float | None) 
     assert given is not None
     kappa = _kappa(given)
     asked = (kappa, 0.0) if eta_pos is not None else (0.0, kappa)
-    p = frontier.demand(asked)[1]
+    p = edge.demand(asked)[1]
     if p >= 1:
         raise infeasible(EllipsoidPair(geometry, asked), p)
-    other = (1 + _eta((frontier if eta_pos is not None else frontier.mirrored).largest(kappa))) / 2
+    other = (1 + _eta((edge if eta_pos is not None else edge.mirrored).largest(kappa))) / 2
     return (given, other) if eta_pos is not None else (other, given)
-
-
-def _linear_geometry(train: Training, spec: KernelSpec, ridge: float) -> Geometry:
-    m = moments(train)
-    geometry = Coordinates(m.member, ridge, m.mean_pos - m.mean_neg, m.rows)
-    return geometry if geometry.definite else geometry.compressed
-
-
-def _averages(train: Training) -> Array:
-    """Return the m × 2 weights that average over the positive and over the negative class."""
-
-    def make() -> Array:
-        member = np.column_stack([train.sign > 0, train.sign < 0]).astype(float)
-        return member / member.sum(axis=0)
-
-    return train.work.once("averages", make)
-
-
-def _kernel_geometry(train: Training, spec: KernelSpec, ridge: float) -> Geometry:
-    average, inner = _averages(train), _inner_products(train, spec)
-    return Gram((average > 0).astype(float), ridge, inner.G, inner.g, inner.dd, inner.noise)
-
-
-class _InnerProducts(NamedTuple):
-    """k(x_j, mean of class i) as an m × 2 array, the positive class first, and what a `Gram` has."""
-
-    means: Array
-    G: Array
-    g: Array
-    dd: float
-    noise: float
-
-
-def _inner_products(train: Training, spec: KernelSpec) -> _InnerProducts:
-    return train.work.once(("inner products", spec), lambda: _centred(spec(train.X, train.X), spec, _averages(train)))
-
-
-def _centred(K: Array, spec: KernelSpec, average: Array) -> _InnerProducts:
-    """Return B'B = v_i v_j (k_ij - <φ_i, μ(j)> - <μ(i), φ_j> + <μ(i), μ(j)>), v_i = 1/√m(i), in the place of K.
-
-    The place is new memory, which takes as long as the arithmetic; but a kernel of the caller may own what it returned.
-    """
-    means, top = K @ average, float(K.diagonal().max())
-    member = (average > 0).astype(float)
-    v = np.sqrt(average @ [1.0, 1.0])
-    between = average.T @ means
-    centred = v[:, None] * (means - member @ (between / 2))
-    scaled = v[:, None] * member
-    G = np.multiply(K, v, out=None if callable(spec.kernel) else K)
-    G *= v[:, None]
-    dgemm(-1.0, np.hstack([centred, scaled]), np.hstack([scaled, centred]), 1.0, G.T, trans_b=1, overwrite_c=1)
-    toward = means[:, 0] - means[:, 1]
-    g = v * (toward - member @ (average.T @ toward))
-    dd = float(between[0, 0] - between[0, 1] - between[1, 0] + between[1, 1])
-    noise = 2 * _EPS * top * sqrt(len(K)) * float(v.max()) ** 2
-    return _InnerProducts(means, G, g, dd, noise)
-
-
-def _on_points(average: Array, w: Array) -> Array:
-    """Return the coefficients of the training points in αd + Bc."""
-    c = w[1:] * np.sqrt(average @ [1.0, 1.0])
-    return average @ ([w[0], -w[0]] - c @ (average > 0)) + c

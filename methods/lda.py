@@ -3,23 +3,58 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from mmc.methods._sklearn import Interval
 from mmc.methods.base import BinaryMethod, Fitted, Training
-from mmc.methods.moments import moments
-from mmc.methods.solvers.lda import Discriminant
+from mmc.methods.problems.discriminant import Discriminant
 
 
 class LDA(BinaryMethod):
-    """w = (Σx + Σy + ridge·I)⁻¹(x̄ - ȳ) with Σ the sums of squares of (2); the threshold is half-way between the means.
+    """Fisher's discriminant: the direction in which the means are farthest apart for the scatter within the classes.
 
-    ``ridge=None`` takes 1e-8 of the mean scatter of a feature, so that any data can be fitted.
+    w = (Σx + Σy + ridge·I)⁻¹(x̄ - ȳ) with Σ the sums of squares of (2); the threshold is half-way between the means.
+
+    Parameters
+    ----------
+    ridge : float or None, default None
+        Added to the diagonal of the scatter. None adds 1e-8 of the mean scatter of a feature, enough to fit any data.
+    solver : {"closed-form"}, default "closed-form"
+        The algorithm.
+    solver_options : dict or None, default None
+        Options of that solver's ``solve``.
+    pos_label : label or None, default None
+        The positive class. None takes the larger label, as numbers if all labels are numbers.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels, sorted.
+    pos_label_ : label
+        The positive class.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the features, if X had names.
+    coef_ : ndarray of shape (1, n_features_in_)
+        w.
+    intercept_ : ndarray of shape (1,)
+        The constant of the decision function.
+    solution_ : Solution
+        Status, objective (w'd)²/w'Sw, duality gap, iterations, seconds, solver and its version.
+
+    Examples
+    --------
+    >>> from mmc.methods import LDA
+    >>> X = [[-2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]]
+    >>> model = LDA().fit(X, [0, 0, 0, 1, 1, 1])
+    >>> model.predict([[0.5, 3.0]])
+    array([1])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **BinaryMethod._parameter_constraints,
         "ridge": [Interval(Real, 0, None, closed="left"), None],
     }
@@ -28,8 +63,8 @@ class LDA(BinaryMethod):
         self,
         ridge: float | None = None,
         solver: str = "closed-form",
-        solver_options: dict[str, Any] | None = None,
-        pos_label: Any = None,
+        solver_options: dict[str, object] | None = None,
+        pos_label: object = None,
     ):
         self.ridge = ridge
         self.solver = solver
@@ -37,16 +72,16 @@ class LDA(BinaryMethod):
         self.pos_label = pos_label
 
     def _fit(self, train: Training) -> Fitted:
-        m, n_pos = moments(train), np.sum(train.sign > 0)
+        m, n_pos = train.moments(), np.sum(train.sign > 0)
         d = m.mean_pos - m.mean_neg
         scatter = n_pos * m.cov_pos + (len(train.sign) - n_pos) * m.cov_neg
         ridge = 1e-8 * (np.trace(scatter) + d @ d) / len(d) if self.ridge is None else self.ridge
         answer = self._solve(Discriminant(d, scatter + ridge * np.eye(len(d))))
         return Fitted(
-            answer.objective,
-            answer.gap,
+            answer.certificate.objective,
+            answer.certificate.gap,
             answer.iterations,
             answer.version,
-            -float(answer.w @ (m.mean_pos + m.mean_neg)) / 2,
-            coef=answer.w,
+            -float(answer.primal @ (m.mean_pos + m.mean_neg)) / 2,
+            coef=answer.primal,
         )

@@ -16,29 +16,83 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import nan
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import eigh, solve_triangular
-from scipy.linalg.lapack import dpstrf
 
 from mmc.methods._sklearn import Interval
 from mmc.methods.base import BinaryMethod, Fitted, Training
-from mmc.methods.moments import moments
+from mmc.methods.numerics.cholesky import pivoted_cholesky
 from mmc.methods.numerics.kernels import Array, Kernel
+from mmc.methods.numerics.moments import Moments
+from mmc.methods.problems.scatter_margin import ScatterMargin
 from mmc.methods.solution import FitError
-from mmc.methods.solvers.sequential_socp import ScatterMargin
 
 
 class M4(BinaryMethod):
     """Maxi-min margin machine; ``C=inf`` is the hard margin (12).
 
-    The covariances are those of feature space, Σ + ridge·I; with a kernel of full rank and a small ridge each class can be mapped
-    to one point, and ρ says nothing. ``ridge=None`` takes 1e-6 of the variance of the data, so that any data can be
-    fitted; the amount is ``ridge_``. ``rho_`` is ρ: with slacks, that of the soft margin; nan if w = 0.
+    Parameters
+    ----------
+    C : float or inf, default 1.0
+        The cost of a unit of slack; ``inf`` allows none.
+    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values.
+    gamma : float or None, default None
+        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+    degree : int, default 3
+        The degree of "poly".
+    coef0 : float, default 1.0
+        The constant of "poly".
+    ridge : float or None, default None
+        Added to both covariances in feature space. None adds 1e-6 of the variance of the data, enough to fit any data.
+        With a kernel of full rank and a small ridge each class can be mapped to one point, and ρ says nothing.
+    solver : {"sequential-socp"}, default "sequential-socp"
+        The algorithm: a cone program.
+    solver_options : dict or None, default None
+        Options of that solver's ``solve``.
+    pos_label : label or None, default None
+        The positive class. None takes the larger label, as numbers if all labels are numbers.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels, sorted.
+    pos_label_ : label
+        The positive class.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the features, if X had names.
+    coef_ : ndarray of shape (1, n_features_in_)
+        The normal of the hyperplane, for the linear kernel only.
+    intercept_ : ndarray of shape (1,)
+        The constant of the decision function.
+    support_ : ndarray of shape (n_support,)
+        For other kernels: the training points that the decision function uses.
+    support_vectors_ : ndarray of shape (n_support, n_features_in_)
+        These points.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Their coefficients.
+    rho_ : float
+        ρ; with slacks, that of the soft margin; nan if w = 0.
+    ridge_ : float
+        The ridge that was added.
+    solution_ : Solution
+        Status, objective 2/ρ + C Σξ, duality gap, iterations, seconds, solver and its version.
+
+    Examples
+    --------
+    >>> from mmc.methods import M4
+    >>> X = [[-2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]]
+    >>> model = M4().fit(X, [0, 0, 0, 1, 1, 1])
+    >>> model.predict([[0.5, 3.0]])
+    array([1])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **BinaryMethod._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="right")],
         "ridge": [Interval(Real, 0, None, closed="left"), None],
@@ -53,8 +107,8 @@ class M4(BinaryMethod):
         coef0: float = 1.0,
         ridge: float | None = None,
         solver: str = "sequential-socp",
-        solver_options: dict[str, Any] | None = None,
-        pos_label: Any = None,
+        solver_options: dict[str, object] | None = None,
+        pos_label: object = None,
     ):
         self.C = C
         self.kernel = kernel
@@ -69,22 +123,25 @@ class M4(BinaryMethod):
     def _fit(self, train: Training) -> Fitted:
         space = train.work.once(("scatter", self._kernel, self.ridge), lambda: self._space(train))
         answer = self._solve(ScatterMargin(space.points, train.sign, space.share, self.C))
-        s_x, s_y = answer.spread
+        found = answer.certificate
+        s_x, s_y = found.spread
         width = s_x + s_y
-        bias = answer.b + ((s_x - s_y) / width if width > 0 else 0.0)
-        w = space.axes @ answer.w
-        rule: dict[str, Any] = {"coef": w, "intercept": bias - float(w @ space.middle)}
+        bias = found.b + ((s_x - s_y) / width if width > 0 else 0.0)
+        w = space.axes @ found.w
+        coef: Array | None = w
+        dual, intercept = None, bias - float(w @ space.middle)
         if space.pivots is not None:
-            dual = np.zeros(len(train.sign))
+            dual, coef, intercept = np.zeros(len(train.sign)), None, bias
             dual[space.pivots] = w
-            rule = {"dual": dual, "intercept": bias}
         return Fitted(
-            answer.objective,
-            answer.gap,
+            found.objective,
+            found.gap,
             answer.iterations,
             answer.version,
+            intercept,
+            coef=coef,
+            dual=dual,
             attributes={"rho_": 2 / width if width > 0 else nan, "ridge_": space.ridge},
-            **rule,
         )
 
     def _space(self, train: Training) -> _Space:
@@ -92,15 +149,10 @@ class M4(BinaryMethod):
             middle = train.X.mean(axis=0)
             return _decorrelate(train.X - middle, train.sign, self.ridge, middle)
         # K = LL' to 1e-8; f = w'φ with φ(x) = L_P⁻¹ k(P, x) on the pivots P, so that w becomes L_P'⁻¹ w there.
-        K = train.gram(self._kernel)
-        factor, order, rank, _ = dpstrf(K, tol=1e-8 * float(np.diag(K).max()), lower=1)
-        L = np.tril(factor)[:, :rank]
-        pivots = order[:rank] - 1
-        features = np.empty_like(L)
-        features[order - 1] = L
-        space = _decorrelate(features, train.sign, self.ridge, np.zeros(rank))
-        axes = solve_triangular(L[:rank], space.axes, lower=True, trans=1)
-        return replace(space, axes=axes, pivots=pivots)
+        factor = pivoted_cholesky(train.gram(self._kernel), 1e-8)
+        space = _decorrelate(factor.rows, train.sign, self.ridge, np.zeros(factor.rank))
+        axes = solve_triangular(factor.triangle, space.axes, lower=True, trans=1)
+        return replace(space, axes=axes, pivots=factor.pivots)
 
 
 @dataclass(frozen=True)
@@ -112,11 +164,11 @@ class _Space:
     axes: Array
     middle: Array
     ridge: float
-    pivots: Any = None
+    pivots: NDArray[np.intp] | None = None
 
 
 def _decorrelate(F: Array, sign: Array, ridge: float | None, middle: Array) -> _Space:
-    m = moments(Training(F, sign))
+    m = Moments.of(F, sign > 0)
     apart, total = m.mean_pos - m.mean_neg, m.cov_pos + m.cov_neg
     if ridge is None:
         ridge = 1e-6 * float(np.trace(total) / 2 + apart @ apart / 4) / len(apart)

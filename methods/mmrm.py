@@ -12,40 +12,93 @@ be mapped to one point, and the ratio says nothing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from math import inf, nan
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from sklearn.svm import SVC
 
 from mmc.methods._sklearn import Interval, StrOptions
 from mmc.methods.base import BinaryMethod, Fitted, Training
-from mmc.methods.numerics.gram import Gram
+from mmc.methods.numerics.gram import LazyGram
 from mmc.methods.numerics.kernels import Array, Kernel
+from mmc.methods.problems.ratio import RatioLP, RatioPrimal
+from mmc.methods.problems.ratio_matrices import dense_program, kernel_program
 from mmc.methods.solution import FitError
-from mmc.methods.solvers.libsvm import libsvm_kernel
-from mmc.methods.solvers.lp import Dense, Index, RatioLP, RatioSolution, noise
+from mmc.methods.solvers import Session
 
 _SMALL = 1000  # points up to which a centred copy of the Gram matrix costs nothing
 _SAMPLE = 100  # rows from which the unit of a column is estimated
 
 
 class MMRM(BinaryMethod):
-    """Max-margin ratio machine: (28) for the linear kernel, (30) for the others.
+    """Max-margin ratio machine (Gu & Guo): (28) for the linear kernel, (30) for the others.
 
-    Below the threshold max(1/n_x, 1/n_y) the program may be unbounded, and at the threshold w = 0 is optimal. ``C`` counts in
-    multiples of it, or is the paper's own with ``C_unit="absolute"``; ``C=inf`` is the hard margin (24).
+    Below the threshold max(1/n_x, 1/n_y) of C the program may be unbounded, and at the threshold w = 0 is optimal.
+    The coefficients of (30) are capped (see ``problems/ratio.py``), far above what the data of the papers need.
 
-    ``margin_ratio_`` is 2 / (w'(x̄ - ȳ) - 2): the ratio of Theorem 3. With slacks it is the ratio of the soft margin, the
-    points within it left aside; it is ∞ where the classes have no spread towards each other, and nan where the
-    means are closer than the soft margin is wide, so that there is no ratio.
+    Parameters
+    ----------
+    C : float or inf, default 10.0
+        The cost of a unit of slack; ``inf`` is the hard margin (24).
+    C_unit : {"threshold", "absolute"}, default "threshold"
+        Whether C counts in multiples of the threshold, or is the paper's own.
+    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values.
+    gamma : float or None, default None
+        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+    degree : int, default 3
+        The degree of "poly".
+    coef0 : float, default 1.0
+        The constant of "poly".
+    solver : {"lp", "column-generation"}, default "lp"
+        The algorithm: the whole linear program by the simplex method of HiGHS; small parts of it by an interior
+        point method, for many points.
+    solver_options : dict or None, default None
+        Options of that solver's ``solve``.
+    pos_label : label or None, default None
+        The positive class. None takes the larger label, as numbers if all labels are numbers.
 
-    The coefficients of (30) are capped (see ``solvers/lp.py``), far above what the data of the papers need.
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels, sorted.
+    pos_label_ : label
+        The positive class.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the features, if X had names.
+    coef_ : ndarray of shape (1, n_features_in_)
+        w, for the linear kernel only.
+    intercept_ : ndarray of shape (1,)
+        The constant of the decision function.
+    support_ : ndarray of shape (n_support,)
+        For other kernels: the training points that the decision function uses.
+    support_vectors_ : ndarray of shape (n_support, n_features_in_)
+        These points.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Their coefficients in the decision function.
+    margin_ratio_ : float
+        2 / (w'(x̄ - ȳ) - 2), the ratio of Theorem 3. With slacks it is the ratio of the soft margin, the points
+        within it
+        left aside. It is ∞ where the classes have no spread towards each other, and nan where the means are closer
+        than the soft margin is wide, so that there is no ratio.
+    solution_ : Solution
+        Status, objective w'(x̄ - ȳ) + C Σ ξ, duality gap, iterations, seconds, solver and its version.
+
+    Examples
+    --------
+    >>> from mmc.methods import MMRM
+    >>> X = [[-2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]]
+    >>> model = MMRM(C=10.0).fit(X, [0, 0, 0, 1, 1, 1])
+    >>> model.predict([[0.5, 3.0]])
+    array([1])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **BinaryMethod._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="right")],
         "C_unit": [StrOptions({"threshold", "absolute"})],
@@ -60,8 +113,8 @@ class MMRM(BinaryMethod):
         degree: int = 3,
         coef0: float = 1.0,
         solver: str = "lp",
-        solver_options: dict[str, Any] | None = None,
-        pos_label: Any = None,
+        solver_options: Mapping[str, object] | None = None,
+        pos_label: object = None,
     ):
         self.C = C
         self.C_unit = C_unit
@@ -78,20 +131,28 @@ class MMRM(BinaryMethod):
         weight = np.where(z > 0, 1 / np.sum(z > 0), 1 / np.sum(z < 0))
         C = self._slack_cost(float(weight.max()))
         kernel = None if self._linear else self._kernel
-        session = train.work.once(("ratio", self.solver, kernel), dict)
         if kernel is None:
-            problem, middle, scale = train.work.once("ratio of features", lambda: _of_features(train.X, z, weight))
-            answer = self._solve(replace(problem, C=C), session=session)
-            w = answer.v / scale
-            return _fitted(answer, answer.b - float(w @ middle), coef=w)
-        whole = self.solver == "lp" or len(z) <= _SMALL
-        problem, middle, size = train.work.once(
-            ("ratio of kernel", kernel, whole),
-            lambda: _of_kernel(train.gram(kernel) if whole else train.kernel(kernel), z, weight, whole),
+            problem, middle, size = train.work.once("ratio of features", lambda: _of_features(train.X, z, weight))
+        else:
+            whole = len(z) <= _SMALL or not self._can.rows
+            problem, middle, size = train.work.once(
+                ("ratio of kernel", kernel, whole),
+                lambda: _of_kernel(train.gram(kernel) if whole else train.kernel(kernel), z, weight, whole),
+            )
+        problem = replace(problem, C=C)
+        answer = self._solve(problem, session=train.work.once(("ratio path", self.solver, kernel), Session))
+        primal, bracket = answer.primal, problem.certify(answer.primal, answer.dual)
+        coefficients = (1.0 if kernel is None else z) * primal.v / size
+        return Fitted(
+            bracket.objective,
+            bracket.gap,
+            answer.iterations,
+            answer.version,
+            primal.b - float(coefficients @ middle),
+            coef=coefficients if kernel is None else None,
+            dual=None if kernel is None else coefficients,
+            attributes={"margin_ratio_": _ratio(primal)},
         )
-        answer = self._solve(replace(problem, C=C), session=session)
-        coefficients = z * answer.v / size
-        return _fitted(answer, answer.b - float(coefficients @ middle), dual=coefficients)
 
     def _slack_cost(self, threshold: float) -> float:
         C = self.C * (threshold if self.C_unit == "threshold" else 1.0)
@@ -104,13 +165,13 @@ class MMRM(BinaryMethod):
 
 
 def _of_features(X: Array, z: Array, weight: Array) -> tuple[RatioLP, Array, Array]:
-    """Return (28) for standardised features: it does not depend on it, the solvers' tolerances do."""
+    """Return (28) for standardised features, which leaves the optimum alone but suits the solvers' tolerances."""
     middle, scale = X.mean(axis=0), X.std(axis=0)
     scale[scale == 0] = 1.0
-    return RatioLP.of(z[:, None] * ((X - middle) / scale), z, weight, inf, False), middle, scale
+    return dense_program(z[:, None] * ((X - middle) / scale), z, weight, inf, False), middle, scale
 
 
-def _of_kernel(K: Array | Gram, z: Array, weight: Array, whole: bool) -> tuple[RatioLP, Array, Array]:
+def _of_kernel(K: Array | LazyGram, z: Array, weight: Array, whole: bool) -> tuple[RatioLP, Array, Array]:
     """Return (30) with G = zz'∘(K - 1m')/s: the columns can be centred because z'λ = 0, it only moves b, and v counts in any unit.
 
     m_i is the median of column i, s_i how far the column, or the point's own entry, is from it: medians of some rows, which
@@ -119,89 +180,13 @@ def _of_kernel(K: Array | Gram, z: Array, weight: Array, whole: bool) -> tuple[R
     n = len(z)
     some = np.arange(0, n, 1 + n // _SAMPLE)
     rows = K[np.ix_(some, np.arange(n))]
-    middle = np.median(rows, axis=0)
+    middle: Array = np.median(rows, axis=0)
     rows -= middle
     size = np.maximum(np.median(np.abs(rows, out=rows), axis=0), np.abs(K.diagonal() - middle))
     size[size == 0] = 1.0
-    sides = np.column_stack([weight * (z > 0), weight * (z < 0)])
-    matrix: CentredGram | SignedGram
-    if isinstance(K, Gram) or not whole:
-        matrix = SignedGram(K, z, middle, size)
-        costs = z * ((K @ sides).T - middle) / size * [[1.0], [-1.0]]
-    else:
-        matrix = CentredGram(K, z, middle, size)
-        costs = np.array([matrix.pull(side) for side in sides.T])
-    return RatioLP(matrix, z, weight, (costs[0], costs[1]), inf, True), middle, size
+    return kernel_program(K, z, weight, middle, size, whole), middle, size
 
 
-class _OfKernel:
-    """What both forms of G share: how large its entries can be, and an SVM on the same kernel."""
-
-    def __init__(self, K: Array | Gram, z: Array, middle: Array, size: Array):
-        self.K, self.z, self.middle, self.size = K, z, middle, size
-        self.shape = len(z), len(z)
-        self.length = np.sqrt(np.abs(K.diagonal()))
-
-    def rounding(self, dual: Array) -> Array:
-        """By |k(x, y)|² ≤ k(x, x) k(y, y)."""
-        largest = self.length * (dual @ self.length) + np.abs(self.middle) * dual.sum()
-        return noise(len(dual)) * largest / self.size
-
-    def machine(self, svc: SVC, sign: Array) -> tuple[Array, float]:
-        kernel, points = libsvm_kernel(self.K)
-        svc.set_params(**kernel, C=svc.C / float(np.median(self.size))).fit(points, sign)
-        alpha = np.zeros(len(sign))
-        alpha[svc.support_] = np.abs(svc.dual_coef_[0])
-        return self.size * alpha, float(svc.intercept_[0] + (sign * alpha) @ self.middle)
-
-
-class CentredGram(_OfKernel, Dense):
-    """G as a whole: centred before anything is multiplied, which keeps the digits of large kernels."""
-
-    def __init__(self, K: Array, z: Array, middle: Array, size: Array):
-        _OfKernel.__init__(self, K, z, middle, size)
-        G = K - middle
-        G *= z[:, None]
-        G *= z / size
-        Dense.__init__(self, G)
-
-
-class SignedGram(_OfKernel):
-    """G by products with K, from which the middle is taken away: it is never made, but for the blocks of a solver."""
-
-    def whole(self) -> Array:
-        everyone = np.arange(len(self.z))
-        return self.block(everyone, everyone)
-
-    def block(self, rows: Index, columns: Index) -> Array:
-        G = self.K[np.ix_(rows, columns)] - self.middle[columns]
-        G *= self.z[rows, None]
-        G *= self.z[columns] / self.size[columns]
-        return G
-
-    def times(self, v: Array) -> Array:
-        signed = self.z * v / self.size
-        return self.z * (self.K @ signed - signed @ self.middle)
-
-    def pull(self, dual: Array) -> Array:
-        signed = self.z * dual
-        return self.z * (self.K @ signed - signed.sum() * self.middle) / self.size
-
-    def limit(self, memory: float) -> None:
-        if isinstance(self.K, Gram):
-            self.K.limit(memory)
-
-
-def _fitted(answer: RatioSolution, intercept: float, coef: Array | None = None, dual: Array | None = None) -> Fitted:
-    within = answer.spread - 2
-    ratio = 2 / within if within > 1e-9 else inf if answer.slack < 1e-9 else nan
-    return Fitted(
-        answer.objective,
-        answer.gap,
-        answer.iterations,
-        answer.version,
-        intercept,
-        coef,
-        dual,
-        attributes={"margin_ratio_": ratio},
-    )
+def _ratio(primal: RatioPrimal) -> float:
+    within = primal.spread - 2
+    return 2 / within if within > 1e-9 else inf if primal.slack < 1e-9 else nan

@@ -66,7 +66,7 @@ def place(scores: Pair, limits: Limits, names: Names, *, undecided: bool = False
         (cut,) = cuts.values()
         return Thresholds(cut, cut, both)
     if cuts[0] <= cuts[1]:
-        cut = _between(scores, cuts[0], cuts[1])
+        cut = best_cut(scores, cuts[0], cuts[1])
         return Thresholds(cut, cut, both)
     if undecided:
         return Thresholds(cuts[1], cuts[0], both)
@@ -86,15 +86,15 @@ def _cut(scores: Pair, i: int, k: int) -> float:
     return float(sign * min(edge - slack, np.nextafter(edge, -np.inf)))
 
 
-def _between(scores: Pair, low: float, high: float) -> float:
+def best_cut(scores: Pair, low: float, high: float) -> float:
     """Return the cut from ``low`` to ``high`` with the smallest sum of both error shares; of equal ones the widest gap."""
-    zero, one = map(np.sort, scores)
-    inside = np.sort(np.concatenate(scores))
-    edges = np.concatenate([[low], inside[(inside > low) & (inside < high)], [high]])
+    zero, one = (np.sort(s[(s > low) & (s < high)]) for s in scores)
+    edges = np.concatenate([[low], np.sort(np.concatenate([zero, one])), [high]])
     middles = edges[:-1] / 2 + edges[1:] / 2
-    missed = np.searchsorted(one, middles, side="right") / max(len(one), 1)
-    alarms = 1 - np.searchsorted(zero, middles, side="right") / max(len(zero), 1)
-    return float(middles[np.lexsort((-np.diff(edges), missed + alarms))[0]])
+    # over all cuts the sum changes by what each class has below them
+    missed, saved = np.searchsorted(one, middles, side="right"), np.searchsorted(zero, middles, side="right")
+    errors = missed / len(scores[1]) - saved / len(scores[0])
+    return float(middles[np.lexsort((-np.diff(edges), errors))[0]])
 
 
 def _too_few(scores: Pair, limits: Limits, names: Names) -> InfeasibleProblem:

@@ -7,21 +7,77 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from mmc.methods._sklearn import Interval
 from mmc.methods.base import BinaryMethod, Fitted, Training
 from mmc.methods.numerics.kernels import Kernel
-from mmc.methods.solvers.libsvm import SvmProblem
+from mmc.methods.problems.hinges import SvmProblem
 
 
 class SVM(BinaryMethod):
-    """Soft-margin SVM with a cost for each class: ``C_pos`` for errors on the positive one, ``C_neg`` on the other."""
+    """Soft-margin SVM with a cost for each class (Nath & Bhattacharyya, (2.11)).
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    Parameters
+    ----------
+    C_pos : float, default 1.0
+        The cost of a unit of slack of a positive point.
+    C_neg : float, default 1.0
+        The cost of a unit of slack of a negative point.
+    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values.
+    gamma : float or None, default None
+        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+    degree : int, default 3
+        The degree of "poly".
+    coef0 : float, default 1.0
+        The constant of "poly".
+    solver : {"libsvm", "interior-point"}, default "libsvm"
+        The algorithm: libsvm with Newton steps that finish it; an interior point method, quick for few features.
+    solver_options : dict or None, default None
+        Options of that solver's ``solve``.
+    pos_label : label or None, default None
+        The positive class. None takes the larger label, as numbers if all labels are numbers.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels, sorted.
+    pos_label_ : label
+        The positive class.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the features, if X had names.
+    coef_ : ndarray of shape (1, n_features_in_)
+        w, for the linear kernel only.
+    intercept_ : ndarray of shape (1,)
+        The constant of the decision function.
+    support_ : ndarray of shape (n_support,)
+        The training points that the decision function uses.
+    support_vectors_ : ndarray of shape (n_support, n_features_in_)
+        These points.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Their coefficients in the decision function.
+    alpha_ : ndarray of shape (n_samples,)
+        The multiplier of every training point.
+    solution_ : Solution
+        Status, objective ½‖w‖² + Σ C ξ, duality gap, iterations, seconds, solver and its version.
+
+    Examples
+    --------
+    >>> from mmc.methods import SVM
+    >>> X = [[-2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]]
+    >>> model = SVM(C_pos=10.0).fit(X, [0, 0, 0, 1, 1, 1])
+    >>> model.predict([[0.5, 3.0]])
+    array([1])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **BinaryMethod._parameter_constraints,
         "C_pos": [Interval(Real, 0, None, closed="neither")],
         "C_neg": [Interval(Real, 0, None, closed="neither")],
@@ -36,8 +92,8 @@ class SVM(BinaryMethod):
         degree: int = 3,
         coef0: float = 1.0,
         solver: str = "libsvm",
-        solver_options: dict[str, Any] | None = None,
-        pos_label: Any = None,
+        solver_options: Mapping[str, object] | None = None,
+        pos_label: object = None,
     ):
         self.C_pos = C_pos
         self.C_neg = C_neg
@@ -51,15 +107,16 @@ class SVM(BinaryMethod):
 
     def _fit(self, train: Training) -> Fitted:
         C = np.where(train.sign > 0, float(self.C_pos), float(self.C_neg))
-        answer = self._solve(SvmProblem(train.kernel(self._kernel), train.sign, C))
-        dual = answer.alpha * train.sign
+        problem = SvmProblem(train.kernel(self._kernel), train.sign, C)
+        answer = self._solve(problem)
+        bracket = problem.certify(answer.primal, answer.dual)
         return Fitted(
-            answer.objective,
-            answer.gap,
+            bracket.objective,
+            bracket.gap,
             answer.iterations,
             answer.version,
-            answer.b,
-            coef=dual @ train.X if self._linear else None,
-            dual=dual,
-            attributes={"alpha_": answer.alpha},
+            answer.primal.b,
+            coef=answer.primal.coef @ train.X if self._linear else None,
+            dual=answer.primal.coef,
+            attributes={"alpha_": answer.dual.a},
         )

@@ -9,16 +9,46 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
-from typing import Any
+from typing import TYPE_CHECKING, ClassVar, Protocol, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mmc.experiments.errors import ConfigError
-from mmc.experiments.figures import Drawing, refitted, training_part
+from mmc.experiments.config import Experiment
+from mmc.experiments.figures.drawing import (
+    Array,
+    Drawing,
+    Fitted,
+    Kind,
+    Problem,
+    not_in_the_plane,
+    over_the_plane,
+    refitted,
+    shown,
+    training_part,
+)
+from mmc.experiments.measures import BandOptions
+from mmc.experiments.plan import Unit
+from mmc.methods import FitError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _CLASSES = ((1, "class +1", "tab:red"), (-1, "class −1", "tab:blue"))
 _MULTIPLIERS = {"α": "darkorange", "θ": "darkturquoise"}
 _LINES = ("tab:blue", "tab:red", "tab:green", "tab:purple", "tab:olive", "tab:brown")
+
+
+class _Multipliers(Fitted, Protocol):
+    """What an SVM and a banded SVM leave; θ only the latter."""
+
+    alpha_: Array
+    C_pos: float
+    C_neg: float
+    alpha_free_: NDArray[np.intp]
+    theta_: Array
+    theta_free_: NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -26,11 +56,11 @@ class _Fit:
     """A model and the training points that it was fitted on, labels ±1."""
 
     label: str
-    model: Any
-    X: Any
-    y: Any
+    model: _Multipliers
+    X: Array
+    y: NDArray[np.intp]
 
-    def multipliers(self) -> Iterator[tuple[str, Any, Any]]:
+    def multipliers(self) -> Iterator[tuple[str, Array, NDArray[np.intp]]]:
         """Yield name, values and the indices of the free ones, those below their bound: of α, and of θ if there is one."""
         alpha = self.model.alpha_
         if hasattr(self.model, "theta_"):
@@ -40,49 +70,58 @@ class _Fit:
             bound = np.where(self.y > 0, self.model.C_pos, self.model.C_neg)
             yield "α", alpha, np.flatnonzero((alpha > 0) & (alpha < (1 - 1e-9) * bound))
 
-    def over_the_plane(self) -> tuple[Any, Any, Any]:
+    def over_the_plane(self) -> tuple[Array, Array, Array]:
         """Return the axes of a grid around the points, and the decision values on it."""
-        low, high = self.X.min(axis=0), self.X.max(axis=0)
-        pad = 0.06 * (high - low)
-        xs, ys = (np.linspace(a, b, 160) for a, b in zip(low - pad, high + pad, strict=True))
-        mesh = np.stack(np.meshgrid(xs, ys), axis=-1)
-        return xs, ys, self.model.decision_function(mesh.reshape(-1, 2)).reshape(mesh.shape[:2])
+        xs, ys, mesh = over_the_plane(self.X, points=160)
+        return xs, ys, self.model.decision_function(mesh).reshape(len(ys), len(xs))
 
 
-def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
-    """Yield the three figures. Options: ``dataset`` for the first two (default the first one), ``methods`` (labels)."""
-    experiment = drawing.config.experiment
-    if "band" not in experiment.measures:
-        raise ConfigError(f"{drawing.config.file}: a figure of kind 'banded' needs the measure 'band'")
-    rho = experiment.measures["band"]["rho"]
-    fits = _fits(drawing)
-    yield "2_support_vectors", _support_vectors(fits)
-    yield "3_decision_values", _decision_values(fits, rho)
-    yield "4_sensitivity", _sensitivity(drawing, rho)
+class Banded(Kind):
+    """``dataset`` is the one of the first two figures, default the first one; ``methods`` are labels, default all."""
+
+    shows: ClassVar[str] = "support vectors, decision values and sensitivity of a banded SVM beside those of an SVM"
+
+    dataset: str | None = None
+    methods: list[str] | None = None
+
+    def check(self, experiment: Experiment) -> Iterator[Problem]:
+        yield from super().check(experiment)
+        if "band" not in experiment.measures:
+            yield ("kind",), "a figure of kind 'banded' needs the measure 'band'"
+        dataset = self.dataset or next(iter(experiment.datasets))
+        for label in self.methods or experiment.methods:
+            spec = experiment.methods.get(label)
+            if spec is not None and spec.method not in ("svm", "bsvm", "rmm"):
+                yield (
+                    ("methods",),
+                    f"{label!r} has no multipliers; methods of the keys 'svm', 'bsvm' and 'rmm' have them",
+                )
+            elif spec is not None and dataset in experiment.datasets and label not in experiment.methods_on(dataset):
+                yield ("methods",), f"{label} is not run on {dataset}"
+
+    def check_data(self, units: Sequence[Unit]) -> Iterator[Problem]:
+        yield from not_in_the_plane(units, [self.dataset or units[0].source.label], ("dataset",))
+
+    def draw(self, drawing: Drawing) -> Iterator[tuple[str, Figure]]:
+        """Yield the three figures; the first two only where a method could be fitted."""
+        low, high = BandOptions.model_validate(drawing.experiment.measures["band"]).rho
+        labels = self.methods or list(drawing.experiment.methods)
+        if fits := list(self._fits(drawing, labels)):
+            yield "2_support_vectors", _support_vectors(fits)
+            yield "3_decision_values", _decision_values(fits, (low, high))
+        yield "4_sensitivity", _sensitivity(drawing, labels, high)
+
+    def _fits(self, drawing: Drawing, labels: Sequence[str]) -> Iterator[_Fit]:
+        """Fit the methods on the first draw as their records say: with the parameters that were chosen, where tuned."""
+        dataset = self.dataset or next(iter(drawing.experiment.datasets))
+        for label in labels:
+            unit = drawing.units_of(dataset, label)[0]
+            model = refitted(drawing, unit)
+            if not isinstance(model, FitError):
+                yield _Fit(shown(label), cast(_Multipliers, model), *training_part(unit))
 
 
-def _fits(drawing: Drawing) -> list[_Fit]:
-    """Fit the methods on the first draw as their records say: with the parameters that were chosen, where tuned."""
-    dataset = drawing.options.get("dataset", next(iter(drawing.config.experiment.datasets)))
-    units = {u.label: u for u in drawing.units if (u.source.label, u.split.repetition, u.split.fold) == (dataset, 0, 0)}
-    fits = []
-    for label in _labels(drawing):
-        if label not in units:
-            raise ConfigError(
-                f"{drawing.config.file}: a figure names {label} on {dataset}, which the config does not run"
-            )
-        unit = units[label]
-        if unit.source.load().X.shape[1] != 2:
-            raise ConfigError(f"{drawing.config.file}: a figure of kind 'banded' needs two features, unlike {dataset}")
-        fits.append(_Fit(label, refitted(drawing, unit), *training_part(unit)))
-    return fits
-
-
-def _labels(drawing: Drawing) -> list[str]:
-    return drawing.options.get("methods") or list(drawing.config.experiment.methods)
-
-
-def _support_vectors(fits: Sequence[_Fit]) -> Any:
+def _support_vectors(fits: Sequence[_Fit]) -> Figure:
     """Figure 2: the classification and its support vectors; below, the multipliers of all points."""
     import matplotlib.pyplot as plt
 
@@ -114,7 +153,7 @@ def _support_vectors(fits: Sequence[_Fit]) -> Any:
     return figure
 
 
-def _decision_values(fits: Sequence[_Fit], rho: Sequence[float]) -> Any:
+def _decision_values(fits: Sequence[_Fit], rho: tuple[float, float]) -> Figure:
     """Figure 3: g at every training point, the band shaded; below, g over the plane."""
     import matplotlib.pyplot as plt
 
@@ -145,11 +184,11 @@ def _decision_values(fits: Sequence[_Fit], rho: Sequence[float]) -> Any:
     return figure
 
 
-def _sensitivity(drawing: Drawing, rho: Sequence[float]) -> Any:
+def _sensitivity(drawing: Drawing, labels: Sequence[str], limit: float) -> Figure:
     """Figure 4: S(t) of every method, and of the unbounded ones with g clipped to ±ρ2; mean and range over the draws."""
     import matplotlib.pyplot as plt
 
-    datasets = list(drawing.config.experiment.datasets)
+    datasets = list(drawing.experiment.datasets)
     columns = min(len(datasets), 2)
     rows = -(-len(datasets) // columns)
     figure, panels = plt.subplots(
@@ -163,18 +202,17 @@ def _sensitivity(drawing: Drawing, rho: Sequence[float]) -> Any:
     )
     for axes, dataset in zip(panels.flat, datasets, strict=False):
         draws = 0
-        for colour, label in zip(_LINES, _labels(drawing), strict=False):
-            units = [u for u in drawing.units if (u.source.label, u.label) == (dataset, label)]
-            records = [r for u in units if (r := drawing.records.get(u.trials[0].key)) and "curve" in r.curves]
+        for colour, label in zip(_LINES, labels, strict=False):
+            found = [drawing.records.get(unit.trials[0].key) for unit in drawing.units_of(dataset, label)]
+            records = [record for record in found if record is not None and "curve" in record.curves]
             if not records:
                 continue
             draws = len(records)
-            _curve(axes, [r.curves["curve"] for r in records], colour, "-", label)
+            _curve(axes, [record.curves["curve"] for record in records], colour, "-", shown(label))
             if "n_theta" not in records[0].facts:
-                _curve(
-                    axes, [r.curves["curve_clipped"] for r in records], colour, "--", f"{label} clipped to ±{rho[1]:g}"
-                )
-        axes.set(title=f"{drawing.table.label(dataset)}, {draws} draws")
+                clipped = [record.curves["curve_clipped"] for record in records]
+                _curve(axes, clipped, colour, "--", f"{shown(label)} clipped to ±{limit:g}")
+        axes.set(title=f"{drawing.label(dataset)}, {draws} draws")
         axes.grid(alpha=0.3)
     for axes in panels[-1]:
         axes.set_xlabel("threshold t, % of max |g|")
@@ -184,7 +222,7 @@ def _sensitivity(drawing: Drawing, rho: Sequence[float]) -> Any:
     return figure
 
 
-def _curve(axes: Any, curves: Sequence[Sequence[float]], colour: str, style: str, label: str) -> None:
+def _curve(axes: Axes, curves: Sequence[Sequence[float]], colour: str, style: str, label: str) -> None:
     shares = 100 * np.array(curves)
     at = np.linspace(0, 100, shares.shape[1])
     axes.plot(at, shares.mean(axis=0), style, color=colour, label=label)

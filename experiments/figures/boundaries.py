@@ -2,68 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
-from mmc.experiments.errors import ConfigError
-from mmc.experiments.figures import Drawing, refitted
+from mmc.experiments.figures.drawing import (
+    Array,
+    Drawing,
+    Kind,
+    Problem,
+    not_in_the_plane,
+    over_the_plane,
+    refitted,
+    shown,
+    test_part,
+    training_part,
+)
 from mmc.experiments.plan import Unit
-from mmc.experiments.trials import scaled
+from mmc.methods import FitError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.typing import LineStyleType
+    from numpy import intp
+    from numpy.typing import NDArray
 
 _COLOURS = ("crimson", "seagreen", "black", "royalblue", "darkorange", "purple")
 
 
-def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
-    """Yield one figure per data set. Options: ``datasets``, ``methods`` (labels; default all); ``dashed`` (labels)."""
-    import matplotlib.pyplot as plt
-    from matplotlib.lines import Line2D
+class Boundaries(Kind):
+    """``datasets`` and ``methods`` are labels, default all; those of ``dashed`` methods are dashed lines."""
 
-    experiment = drawing.config.experiment
-    labels = drawing.options.get("methods") or list(experiment.methods)
-    datasets = drawing.options.get("datasets") or list(experiment.datasets)
-    for dataset in datasets:
-        unit = next((u for u in drawing.units if u.source.label == dataset), None)
-        data = unit.source.load() if unit else None
-        if unit is None or data is None or data.X.shape[1] != 2:
-            raise ConfigError(
-                f"{drawing.config.file}: a figure of kind 'boundaries' needs data in the plane, unlike {dataset}; "
-                "'datasets' says which are drawn"
-            )
-        train, test = scaled(unit.scale, data.X[unit.split.train], data.X[unit.split.test])
-        positive = data.y == data.positive
-        y_train, y_test = positive[unit.split.train], positive[unit.split.test]
+    shows: ClassVar[str] = "two-dimensional data with the decision boundaries of the methods"
+
+    datasets: list[str] | None = None
+    methods: list[str] | None = None
+    dashed: tuple[str, ...] = ()
+
+    def check_data(self, units: Sequence[Unit]) -> Iterator[Problem]:
+        drawn = self.datasets or list(dict.fromkeys(unit.source.label for unit in units))
+        yield from not_in_the_plane(units, drawn, ("datasets",))
+
+    def draw(self, drawing: Drawing) -> Iterator[tuple[str, Figure]]:
+        """Yield one figure per data set."""
+        datasets = self.datasets or list(drawing.experiment.datasets)
+        for dataset in datasets:
+            yield (dataset if len(datasets) > 1 else ""), self._figure(drawing, dataset)
+
+    def _figure(self, drawing: Drawing, dataset: str) -> Figure:
+        import matplotlib.pyplot as plt
+        from matplotlib.lines import Line2D
+
+        wanted = self.methods or list(drawing.experiment.methods)
+        units = {label: drawing.units_of(dataset, label)[0] for label in drawing.experiment.methods_on(dataset)}
+        first = next(iter(units.values()))
+        train, test = training_part(first), test_part(first)
         figure, axes = plt.subplots(figsize=(6.4, 5.2), layout="constrained")
-        for points, members, size, alpha, part in (
-            (train, y_train, 20, 0.9, "training"),
-            (test, y_test, 12, 0.45, "test"),
-        ):
-            for side, marker, name in ((True, "s", "positive"), (False, "x", "negative")):
-                shade = "tab:pink" if side else "0.35"
-                chosen = points[members == side]
-                axes.scatter(
-                    chosen[:, 0], chosen[:, 1], marker=marker, s=size, alpha=alpha, color=shade, label=f"{name}, {part}"
-                )
-        low, high = np.vstack([train, test]).min(axis=0), np.vstack([train, test]).max(axis=0)
-        pad = 0.06 * (high - low)
-        grid = [np.linspace(a, b, 240) for a, b in zip(low - pad, high + pad, strict=True)]
-        mesh = np.stack(np.meshgrid(*grid), axis=-1)
+        _points(axes, train, 20, 0.9, "training")
+        _points(axes, test, 12, 0.45, "test")
         handles = axes.get_legend_handles_labels()[0]
-        for colour, label in zip(_COLOURS, labels, strict=False):
-            model = _fitted(drawing, unit, label)
-            values = model.decision_function(mesh.reshape(-1, 2)).reshape(mesh.shape[:2])
-            style: Any = "--" if label in drawing.options.get("dashed", []) else "-"
-            axes.contour(*grid, values, levels=[0.0], colors=[colour], linestyles=[style], linewidths=1.8)
-            handles.append(Line2D([], [], color=colour, linestyle=style, label=label))
-        axes.set(xlabel="x₁", ylabel="x₂", title=drawing.table.label(dataset))
+        xs, ys, mesh = over_the_plane(train[0], test[0], points=240)
+        for colour, label in zip(_COLOURS, (label for label in wanted if label in units), strict=False):
+            model = refitted(drawing, units[label])
+            style: LineStyleType = "--" if label in self.dashed else "-"
+            words = shown(label)
+            if isinstance(model, FitError):
+                words, style = f"{words}: {model}", "none"
+            else:
+                values = model.decision_function(mesh).reshape(len(ys), len(xs))
+                axes.contour(xs, ys, values, levels=[0.0], colors=[colour], linestyles=[style], linewidths=1.8)
+            handles.append(Line2D([], [], color=colour, linestyle=style, label=words))
+        axes.set(xlabel="x₁", ylabel="x₂", title=drawing.label(dataset))
         figure.legend(handles=handles, loc="outside lower center", ncols=4, fontsize="small")
-        yield (dataset if len(datasets) > 1 else ""), figure
+        return figure
 
 
-def _fitted(drawing: Drawing, unit: Unit, label: str) -> Any:
-    """Fit a method on the split of a unit."""
-    mine = next(
-        u for u in drawing.units if (u.source, u.label, u.split.digest()) == (unit.source, label, unit.split.digest())
-    )
-    return refitted(drawing, mine)
+def _points(axes: Axes, part: tuple[Array, NDArray[intp]], size: int, alpha: float, name: str) -> None:
+    points, sign = part
+    for side, marker, word, shade in ((1, "s", "positive", "tab:pink"), (-1, "x", "negative", "0.35")):
+        chosen = points[sign == side]
+        axes.scatter(
+            chosen[:, 0], chosen[:, 1], marker=marker, s=size, alpha=alpha, color=shade, label=f"{word}, {name}"
+        )

@@ -2,53 +2,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from mmc.experiments.figures import Drawing
+from mmc.experiments.cells import Cell
+from mmc.experiments.config import Experiment
+from mmc.experiments.figures.drawing import Drawing, Kind, Problem
+from mmc.words import nearest
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
-def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
-    """Yield one figure. Options: ``x`` and ``lines`` (parameters), ``method``; ``logx``; ``reported``, levels to mark."""
-    import matplotlib.pyplot as plt
+class Curves(Kind):
+    """``x`` and ``lines`` are parameters of a ``method`` with a grid.
 
-    table, options = drawing.table, drawing.options
-    x, lines = options["x"], options["lines"]
-    cells = [c for c in table.cells if c.keys["method"] == options["method"] and c.mean is not None]
-    datasets = list(drawing.config.experiment.datasets)
-    figure, panels = plt.subplots(
-        len(table.metrics),
-        len(datasets),
-        figsize=(4.6 * len(datasets), 2.9 * len(table.metrics)),
-        sharex=True,
-        layout="constrained",
-        squeeze=False,
-    )
-    values = sorted({c.keys[lines] for c in cells}, key=float)
-    colours = plt.get_cmap("viridis")(np.linspace(0, 0.9, len(values)))
-    for column, dataset in enumerate(datasets):
-        for row, metric in enumerate(table.metrics):
-            axes = panels[row][column]
-            for colour, value in zip(colours, values, strict=True):
-                chosen = [c for c in cells if (c.keys["dataset"], c.metric, c.keys[lines]) == (dataset, metric, value)]
-                chosen.sort(key=lambda c: float(c.keys[x]))
-                at = [float(c.keys[x]) for c in chosen]
-                mean = np.array([c.mean for c in chosen])
-                std = np.array([c.std for c in chosen])
-                axes.plot(at, mean, "o-", markersize=3, color=colour, label=f"{table.label(lines)} = {value:g}")
-                axes.fill_between(at, mean - std, mean + std, color=colour, alpha=0.15, linewidth=0)
-            level = (options.get("reported") or {}).get(dataset, {}).get(metric)
-            if level is not None:
-                axes.axhline(level, color="crimson", linestyle="--", linewidth=1, label="reported")
-            axes.set(xscale="log" if options.get("logx", True) else "linear")
-            axes.grid(alpha=0.3)
-            if row == 0:
-                axes.set_title(table.label(dataset))
-            if column == 0:
-                axes.set_ylabel(table.label(metric))
-            if row == len(table.metrics) - 1:
-                axes.set_xlabel(table.label(x))
-    figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=min(len(values) + 1, 4))
-    yield "", figure
+    ``reported`` marks levels, {data set: {metric: level}}; ``logx: false`` makes the axis of x linear.
+    """
+
+    shows: ClassVar[str] = "metrics along one parameter, a line for every value of another"
+    several_classes: ClassVar[bool] = True
+
+    method: str
+    x: str
+    lines: str
+    logx: bool = True
+    reported: Mapping[str, Mapping[str, float]] = {}
+
+    def check(self, experiment: Experiment) -> Iterator[Problem]:
+        yield from super().check(experiment)
+        if self.method not in experiment.methods:
+            return
+        spec = experiment.methods[self.method]
+        if spec.tune is not None or spec.best is not None:
+            yield ("method",), f"method {self.method!r} shows one point of its grid; a figure of curves needs them all"
+            return
+        points = [{**spec.params, **point} for point in experiment.points_of(self.method)]
+        for name in ("x", "lines"):
+            key = getattr(self, name)
+            values = [point.get(key) for point in points]
+            if None in values:
+                yield (name,), f"{self.method} has no parameter {key!r} at every point: {nearest(key, points[0])}"
+            elif not all(isinstance(value, (int, float)) for value in values):
+                yield (name,), f"{name}: {key!r} is not a number at every point of the grid"
+            elif name == "x" and self.logx and any(value <= 0 for value in values if isinstance(value, (int, float))):
+                yield (
+                    ("logx",),
+                    f"{key!r} is not positive at every point; a logarithmic axis cannot show it: logx: false",
+                )
+        for dataset, levels in self.reported.items():
+            if dataset not in experiment.datasets:
+                yield ("reported", dataset), f"no data set {dataset!r}: {nearest(dataset, experiment.datasets)}"
+            for metric in levels:
+                if metric not in experiment.table.metrics:
+                    hint = nearest(metric, experiment.table.metrics)
+                    yield ("reported", dataset, metric), f"the table has no metric {metric!r}: {hint}"
+
+    def draw(self, drawing: Drawing) -> Iterator[tuple[str, Figure]]:
+        """Yield one figure."""
+        import matplotlib.pyplot as plt
+
+        table = drawing.table
+        cells = [c for c in table.cells if c.keys["method"] == self.method and c.mean is not None]
+        datasets = list(drawing.experiment.datasets)
+        figure, panels = plt.subplots(
+            len(table.metrics),
+            len(datasets),
+            figsize=(4.6 * len(datasets), 2.9 * len(table.metrics)),
+            sharex=True,
+            layout="constrained",
+            squeeze=False,
+        )
+        values = sorted({_at(c, self.lines) for c in cells})
+        for column, dataset in enumerate(datasets):
+            for row, metric in enumerate(table.metrics):
+                axes = panels[row][column]
+                chosen = [c for c in cells if (c.keys["dataset"], c.metric) == (dataset, metric)]
+                self._panel(axes, drawing, chosen, values)
+                level = self.reported.get(dataset, {}).get(metric)
+                if level is not None:
+                    axes.axhline(level, color="crimson", linestyle="--", linewidth=1, label="reported")
+                axes.set(xscale="log" if self.logx else "linear")
+                axes.grid(alpha=0.3)
+                if row == 0:
+                    axes.set_title(drawing.label(dataset))
+                if column == 0:
+                    axes.set_ylabel(drawing.label(metric))
+                if row == len(table.metrics) - 1:
+                    axes.set_xlabel(drawing.label(self.x))
+        named = panels[0][0].get_legend_handles_labels()
+        figure.legend(*named, loc="outside lower center", ncols=min(len(values) + 1, 4))
+        yield "", figure
+
+    def _panel(self, axes: Axes, drawing: Drawing, cells: list[Cell], values: list[float]) -> None:
+        from matplotlib import colormaps
+
+        for colour, value in zip(colormaps["viridis"](np.linspace(0, 0.9, len(values))), values, strict=True):
+            chosen = sorted((c for c in cells if _at(c, self.lines) == value), key=lambda c: _at(c, self.x))
+            at = [_at(c, self.x) for c in chosen]
+            mean, std = np.array([c.mean for c in chosen]), np.array([c.std for c in chosen])
+            axes.plot(at, mean, "o-", markersize=3, color=colour, label=f"{drawing.label(self.lines)} = {value:g}")
+            axes.fill_between(at, mean - std, mean + std, color=colour, alpha=0.15, linewidth=0)
+
+
+def _at(cell: Cell, key: str) -> float:
+    return float(str(cell.keys[key]))

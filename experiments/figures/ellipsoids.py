@@ -5,58 +5,97 @@ One panel per data set of the config, each fitted on the whole set: this is a pi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mmc.experiments.figures import Drawing
-from mmc.methods import CATALOGUE
+from mmc.experiments.config import Experiment
+from mmc.experiments.figures.drawing import Array, Drawing, Kind, Problem, not_in_the_plane, shown
+from mmc.experiments.plan import Unit
+from mmc.methods import CATALOGUE, FitError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _COLOURS = ("crimson", "royalblue", "seagreen", "darkorange")
 
 
-def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
-    """Yield one figure. Options: ``method``, the label of the error-rate classifier whose ellipsoids are drawn."""
-    import matplotlib.pyplot as plt
+class _Linear(Protocol):
+    coef_: Array
+    intercept_: Array
 
-    experiment = drawing.config.experiment
-    sources = {unit.source.label: unit.source for unit in drawing.units}
-    figure, panels = plt.subplots(
-        1,
-        len(sources),
-        figsize=(5.2 * len(sources), 3.0),
-        sharex=True,
-        sharey=True,
-        layout="constrained",
-        squeeze=False,
-    )
-    for axes, (dataset, source) in zip(panels[0], sources.items(), strict=True):
-        data = source.load()
-        sign = np.where(data.y == data.positive, 1.0, -1.0)
+
+class _ErrorRates(_Linear, Protocol):
+    eta_pos: float
+    eta_neg: float
+
+
+class Ellipsoids(Kind):
+    """``method`` is the label of the error-rate classifier whose ellipsoids are drawn."""
+
+    shows: ClassVar[str] = "two-dimensional classes as ellipsoids, their closest points, the hyperplanes"
+
+    method: str
+
+    def check(self, experiment: Experiment) -> Iterator[Problem]:
+        yield from super().check(experiment)
+        spec = experiment.methods.get(self.method)
+        if spec is not None and (spec.method != "error-rate" or None in map(spec.params.get, ("eta_pos", "eta_neg"))):
+            yield ("method",), f"{self.method!r} has no ellipsoids: it needs 'method: error-rate', eta_pos and eta_neg"
+        for label, other in experiment.methods.items():
+            if other.params.get("kernel", "linear") != "linear":
+                yield ("method",), f"the figure shows hyperplanes; {label} has a kernel"
+            if other.grid is not None or other.tune is not None or experiment.grid is not None:
+                yield ("method",), f"the figure shows one hyperplane for each method; {label} has a grid"
+
+    def check_data(self, units: Sequence[Unit]) -> Iterator[Problem]:
+        yield from not_in_the_plane(units, list(dict.fromkeys(unit.source.label for unit in units)), ("kind",))
+
+    def draw(self, drawing: Drawing) -> Iterator[tuple[str, Figure]]:
+        """Yield one figure."""
+        import matplotlib.pyplot as plt
+
+        sources = {unit.source.label: unit.source for unit in drawing.units}
+        figure, panels = plt.subplots(
+            1,
+            len(sources),
+            figsize=(5.2 * len(sources), 3.0),
+            sharex=True,
+            sharey=True,
+            layout="constrained",
+            squeeze=False,
+        )
+        for axes, (dataset, source) in zip(panels[0], sources.items(), strict=True):
+            data = source.load()
+            self._panel(axes, drawing, np.asarray(data.X, dtype=float), data.sign())
+            axes.set(title=drawing.label(dataset), xlabel="x₁", ylabel="x₂", aspect="equal")
+        figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
+        yield "", figure
+
+    def _panel(self, axes: Axes, drawing: Drawing, X: Array, sign: NDArray[np.intp]) -> None:
         for side, marker, name in ((1, "o", "positive"), (-1, "s", "negative")):
-            points = data.X[sign == side]
-            axes.scatter(
-                *points.T, marker=marker, s=16, facecolor="none" if side < 0 else "0.3", edgecolor="0.3", label=name
-            )
-        models = {
-            label: CATALOGUE[spec.method].load()(**spec.params).fit(data.X, sign)
-            for label, spec in experiment.methods.items()
-        }
-        colours = dict(zip(models, _COLOURS, strict=False))
-        drawn = drawing.options["method"]
-        _ellipsoids(axes, data.X, sign, models[drawn], colours[drawn])
+            fill = "none" if side < 0 else "0.3"
+            x, y = X[sign == side].T
+            axes.scatter(x, y, marker=marker, s=16, facecolor=fill, edgecolor="0.3", label=name)
+        models = {}
+        for label, spec in drawing.experiment.methods.items():
+            try:
+                models[label] = CATALOGUE[spec.method].load()(**spec.params).fit(X, sign)
+            except FitError as error:
+                axes.plot([], [], "none", label=f"{shown(label)}: {error.status}")
+        colours = dict(zip(drawing.experiment.methods, _COLOURS * len(models), strict=False))
+        if self.method in models:
+            _ellipsoids(axes, X, sign, models[self.method], colours[self.method])
         span = axes.get_xlim(), axes.get_ylim()
         for label, model in models.items():
-            _hyperplane(axes, model, span, colours[label], label)
-        axes.set(
-            xlim=span[0], ylim=span[1], title=drawing.table.label(dataset), xlabel="x₁", ylabel="x₂", aspect="equal"
-        )
-    figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
-    yield "", figure
+            _hyperplane(axes, model, span, colours[label], shown(label))
+        axes.set(xlim=span[0], ylim=span[1])
 
 
-def closest_points(X: Any, sign: Any, model: Any) -> tuple[Any, Any]:
+def closest_points(X: Array, sign: NDArray[np.intp], model: _ErrorRates) -> tuple[Array, Array]:
     """Return z1 and z2 of (3.25): where the hyperplanes w·x - b = ±1 touch the ellipsoids."""
     w = model.coef_[0]
     found = []
@@ -68,12 +107,13 @@ def closest_points(X: Any, sign: Any, model: Any) -> tuple[Any, Any]:
     return found[0], found[1]
 
 
-def _ellipsoids(axes: Any, X: Any, sign: Any, model: Any, colour: str) -> None:
+def _ellipsoids(axes: Axes, X: Array, sign: NDArray[np.intp], model: _ErrorRates, colour: str) -> None:
     angle = np.linspace(0, 2 * np.pi, 200)
     circle = np.array([np.cos(angle), np.sin(angle)])
     for side, eta in ((1, model.eta_pos), (-1, model.eta_neg)):
         points = X[sign == side]
-        root = np.linalg.cholesky(np.cov(points.T, bias=True))
+        values, vectors = np.linalg.eigh(np.cov(points.T, bias=True))
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
         edge = points.mean(axis=0)[:, None] + np.sqrt((1 - eta) / eta) * root @ circle
         axes.plot(*edge, color=colour, linewidth=1)
         axes.plot(*points.mean(axis=0), "+", color=colour, markersize=9)
@@ -81,10 +121,12 @@ def _ellipsoids(axes: Any, X: Any, sign: Any, model: Any, colour: str) -> None:
     axes.plot(*ends.T, "o--", color=colour, markersize=5, linewidth=1)
 
 
-def _hyperplane(axes: Any, model: Any, span: Any, colour: str, label: str) -> None:
+def _hyperplane(
+    axes: Axes, model: _Linear, span: tuple[tuple[float, float], tuple[float, float]], colour: str, label: str
+) -> None:
     w, b = model.coef_[0], model.intercept_[0]
     along = np.array([-w[1], w[0]]) / np.linalg.norm(w)
-    reach = np.hypot(*(s[1] - s[0] for s in span))
+    reach = np.hypot(span[0][1] - span[0][0], span[1][1] - span[1][0])
     for level, style in ((0, "-"), (1, ":"), (-1, ":")):
         foot = (level - b) * w / (w @ w)
         ends = np.array([foot - reach * along, foot + reach * along])

@@ -7,34 +7,85 @@ other's, from the phase-1 value, not from the grid.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from mmc.experiments.figures import Drawing
-from mmc.experiments.metrics import Costs
+from mmc.experiments.config import Experiment
+from mmc.experiments.figures.drawing import Array, Drawing, Kind, Problem, shown, training_part
+from mmc.experiments.metrics import Better, Costs
+from mmc.experiments.plan import Unit
+from mmc.experiments.records import Json, Record
 from mmc.experiments.tables import metric_of, pooled
-from mmc.experiments.trials import scaled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_RATES = ("eta_pos", "eta_neg")
 
 
-def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
-    """Yield one figure per data set. Options: ``method`` (a label with a grid), ``metric``."""
-    import matplotlib.pyplot as plt
+class Plane(Kind):
+    """``method`` is the label of an error-rate classifier with a grid over both rates, ``metric`` what is shown."""
 
-    experiment = drawing.config.experiment
-    label, name = drawing.options["method"], drawing.options["metric"]
-    grid = experiment.points_of(label)
-    for dataset in experiment.datasets:
-        units = [u for u in drawing.units if u.source.label == dataset and u.label == label]
-        xs, ys, values = _surface(drawing, units, grid, name)
+    shows: ClassVar[str] = "a metric over the plane of two error rates, the infeasible region hatched"
+
+    method: str
+    metric: str
+
+    def check(self, experiment: Experiment) -> Iterator[Problem]:
+        yield from super().check(experiment)
+        spec = experiment.methods.get(self.method)
+        if spec is None:
+            return
+        grid = experiment.points_of(self.method)
+        if spec.method != "error-rate" or not all(rate in point for point in grid for rate in _RATES):
+            yield ("method",), f"{self.method!r} needs 'method: error-rate' and a grid over eta_pos and eta_neg"
+
+    def draw(self, drawing: Drawing) -> Iterator[tuple[str, Figure]]:
+        """Yield one figure per data set that the method is run on."""
+        for dataset in drawing.experiment.datasets:
+            if units := drawing.units_of(dataset, self.method):
+                yield dataset, self._figure(drawing, dataset, units)
+
+    def _figure(self, drawing: Drawing, dataset: str, units: Sequence[Unit]) -> Figure:
+        import matplotlib.pyplot as plt
+
+        xs, ys, values = self._surface(drawing, units)
         figure, axes = plt.subplots(figsize=(5.6, 4.6), layout="constrained")
-        shown = np.ma.masked_invalid(values)  # as pixels: between many small areas a browser leaves seams
-        mesh = axes.pcolormesh(xs, ys, shown, cmap="viridis_r", shading="nearest", rasterized=True)
-        figure.colorbar(mesh, ax=axes, label=f"{drawing.table.label(name)}, mean over repetitions")
+        shades = np.ma.masked_invalid(values)  # as pixels: between many small areas a browser leaves seams
+        mesh = axes.pcolormesh(xs, ys, shades, cmap="viridis_r", shading="nearest", rasterized=True)
+        figure.colorbar(mesh, ax=axes, label=f"{drawing.label(self.metric)}, mean over repetitions")
         _frontiers(axes, units)
-        row, column = np.unravel_index(np.nanargmin(values), values.shape)
-        best = xs[column], ys[row]
+        if not np.isnan(values).all():
+            self._best(axes, drawing.experiment, xs, ys, values)
+        axes.set(xlabel="η₁, bound on the error of the positive class", ylabel="η₂, of the negative class")
+        title = f"{shown(self.method)} on {shown(dataset)}: {drawing.label(self.metric)}"
+        axes.set(xlim=(0, 1.02), ylim=(0, 1.02), title=title)
+        return figure
+
+    def _surface(self, drawing: Drawing, units: Sequence[Unit]) -> tuple[Array, Array, Array]:
+        """Return the axes and the mean metric at every grid point, NaN where any split is infeasible."""
+        experiment = drawing.experiment
+        grid = experiment.points_of(self.method)
+        xs, ys = (np.array(sorted({_rate(point, rate) for point in grid})) for rate in _RATES)
+        values = np.full((len(ys), len(xs)), np.nan)
+        costs, metric = Costs(experiment.costs.pos, experiment.costs.neg), metric_of(self.metric, experiment)
+        for index, point in enumerate(grid):
+            repetitions: dict[int, list[Record | None]] = defaultdict(list)
+            for unit in units:
+                repetitions[unit.split.repetition].append(drawing.records.get(unit.trials[index].key))
+            found = [pooled(metric, folds, costs) for folds in repetitions.values()]
+            if found and None not in found:
+                at = np.searchsorted(ys, _rate(point, "eta_neg")), np.searchsorted(xs, _rate(point, "eta_pos"))
+                values[at] = np.mean(np.array(found, dtype=float))
+        return xs, ys, values
+
+    def _best(self, axes: Axes, experiment: Experiment, xs: Array, ys: Array, values: Array) -> None:
+        more = metric_of(self.metric, experiment).better is Better.MORE
+        row, column = np.unravel_index((np.nanargmax if more else np.nanargmin)(values), values.shape)
+        best = float(xs[column]), float(ys[row])
         axes.plot(*best, "*", color="crimson", markersize=15, markeredgecolor="white")
         axes.annotate(
             f"{values[row, column]:.2f}",
@@ -45,39 +96,23 @@ def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
             color="crimson",
             fontweight="bold",
         )
-        axes.set(xlabel="η₁, bound on the error of the positive class", ylabel="η₂, of the negative class")
-        axes.set(xlim=(0, 1.02), ylim=(0, 1.02), title=f"{label} on {dataset}: {drawing.table.label(name)}")
-        yield dataset, figure
 
 
-def _surface(drawing: Drawing, units: Any, grid: Any, name: str) -> tuple[Any, Any, Any]:
-    """Return the axes and the mean metric at every grid point, NaN where any split is infeasible."""
-    xs = np.array(sorted({p["eta_pos"] for p in grid}))
-    ys = np.array(sorted({p["eta_neg"] for p in grid}))
-    values = np.full((len(ys), len(xs)), np.nan)
-    experiment = drawing.config.experiment
-    costs, metric = Costs(experiment.costs.pos, experiment.costs.neg), metric_of(name, experiment)
-    for index, point in enumerate(grid):
-        repetitions: dict[int, list[Any]] = defaultdict(list)
-        for unit in units:
-            repetitions[unit.split.repetition].append(drawing.records.get(unit.trials[index].key))
-        found = [pooled(metric, folds, costs) for folds in repetitions.values()]
-        if found and None not in found:
-            at = np.searchsorted(ys, point["eta_neg"]), np.searchsorted(xs, point["eta_pos"])
-            values[at] = np.mean(np.array(found, dtype=float))
-    return xs, ys, values
+def _rate(point: Mapping[str, Json], name: str) -> float:
+    return float(str(point[name]))
 
 
-def _frontiers(axes: Any, units: Any) -> None:
+def _frontiers(axes: Axes, units: Sequence[Unit]) -> None:
+    """Draw the edge of feasibility of every split, and hatch what is infeasible on any."""
     from mmc.methods import ErrorRateClassifier
 
     rates = np.append(np.linspace(0.005, 0.995, 199), 1.0)
     curves = []
     for unit in units:
-        data = unit.source.load()
-        train, _ = scaled(unit.scale, data.X[unit.split.train], data.X[unit.split.test])
-        positive = (data.y == data.positive)[unit.split.train]
-        curves.append(ErrorRateClassifier().feasible_eta_neg(train, positive, rates))
+        own = {
+            name: value for name, value in unit.task.params.items() if name not in (*_RATES, "solver", "solver_options")
+        }
+        curves.append(ErrorRateClassifier(**own).feasible_eta_neg(*training_part(unit), rates))
     edges = np.nan_to_num(np.array(curves), nan=1.1)  # beyond 1: no rate of the other class is feasible
     axes.plot(rates, edges.T, color="black", linewidth=0.4, alpha=0.5)
     worst = edges.max(axis=0)

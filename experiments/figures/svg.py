@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 _NEAR = 0.04  # points: a twentieth of the thinnest lines
 _DIGITS = re.compile(r"(\.\d\d)\d+")
@@ -30,8 +30,8 @@ def _straight(found: re.Match[str]) -> str:
     return "M " + " ".join(f"{x:g} {y:g}" for x, y in simplified(points, _NEAR).round(2).tolist())
 
 
-def simplified(points: Any, near: float) -> Any:
-    """Return a part of the points of a line, its ends among them, such that none is farther than that from the line."""
+def simplified(points: NDArray[np.float64], near: float) -> NDArray[np.float64]:
+    """Thin a polyline (Douglas–Peucker) within ``near``."""
     keep = np.zeros(len(points), bool)
     keep[[0, -1]] = True
     parts = [(0, len(points) - 1)]

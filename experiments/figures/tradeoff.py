@@ -3,49 +3,78 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
+from mmc.experiments.config import Experiment
+from mmc.experiments.figures.drawing import Drawing, Kind, Problem, shown, training_part
+from mmc.methods import CATALOGUE, FitError
 
-from mmc.experiments.figures import Drawing
-from mmc.experiments.trials import scaled
-from mmc.methods import CATALOGUE
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_NEEDED = ("bound_neg", "bound_pos", "accuracy_neg", "accuracy_pos")
+_COLOURS = ("crimson", "royalblue", "seagreen", "darkorange", "purple")
 
 
-def draw(drawing: Drawing) -> Iterator[tuple[str, Any]]:
-    """Yield one figure per data set. Options: ``method`` (whose frontier is drawn), ``methods`` (whose points are)."""
-    import matplotlib.pyplot as plt
+class Tradeoff(Kind):
+    """``method`` is the label of the one whose frontier is drawn, ``methods`` are those whose points are."""
 
-    experiment = drawing.config.experiment
-    label = drawing.options["method"]
-    spec = experiment.methods[label]
-    for dataset in experiment.datasets:
-        figure, axes = plt.subplots(figsize=(5.6, 4.8), layout="constrained")
-        units = [u for u in drawing.units if (u.source.label, u.label) == (dataset, label)]
-        for index, unit in enumerate(units):
-            data = unit.source.load()
-            train, _ = scaled(unit.scale, data.X[unit.split.train], data.X[unit.split.test])
-            y = np.where((data.y == data.positive)[unit.split.train], 1, -1)
-            pos, neg = CATALOGUE[spec.method].load()(**spec.params).fit(train, y).frontier(201)
-            line = "worst case on the training moments, every split" if index == 0 else None
-            axes.plot(100 * neg, 100 * pos, color="0.6", linewidth=0.6, alpha=0.6, label=line)
-        for colour, name in zip(("crimson", "royalblue", "seagreen"), drawing.options["methods"], strict=False):
-            means = {
-                c.metric: c for c in drawing.table.cells if (c.keys["dataset"], c.keys["method"]) == (dataset, name)
-            }
-            wanted: Any = means["bound_neg"], means["bound_pos"]
-            reached: Any = means["accuracy_neg"], means["accuracy_pos"]
-            axes.plot(wanted[0].mean, wanted[1].mean, "o", color=colour, label=f"{name}: bound")
-            axes.errorbar(
-                reached[0].mean, reached[1].mean, xerr=reached[0].std, yerr=reached[1].std,
-                marker="*", markersize=12, color=colour, linestyle="none", label=f"{name}: test accuracy",
-            )  # fmt: skip
-            axes.annotate(
-                "", (reached[0].mean, reached[1].mean), (wanted[0].mean, wanted[1].mean),
-                arrowprops={"arrowstyle": "->", "color": colour, "alpha": 0.5},
-            )  # fmt: skip
-        axes.set(xlabel="accuracy of the negative class, %", ylabel="accuracy of the positive class, %")
-        axes.set(xlim=(0, 101.5), ylim=(0, 101.5), title=f"{label}: {drawing.table.label(dataset)}")
-        axes.grid(alpha=0.3)
-        axes.legend(loc="lower left", fontsize="small")
-        yield (dataset if len(experiment.datasets) > 1 else ""), figure
+    shows: ClassVar[str] = "worst-case accuracy of one class over the other, and what was reached on test data"
+
+    method: str
+    methods: list[str]
+
+    def check(self, experiment: Experiment) -> Iterator[Problem]:
+        yield from super().check(experiment)
+        spec = experiment.methods.get(self.method)
+        if spec is not None and spec.method in CATALOGUE and not hasattr(CATALOGUE[spec.method].load(), "frontier"):
+            yield ("method",), f"{self.method!r} has no frontier; methods of the keys 'mpm' and 'bmpm' have one"
+        if spec is not None and (spec.tune is not None or len(experiment.points_of(self.method)) > 1):
+            yield ("method",), f"{self.method!r} has a grid; a frontier needs one set of parameters"
+        missing = [name for name in _NEEDED if name not in experiment.table.metrics]
+        if missing:
+            yield ("kind",), f"a figure of the trade-off needs these in table.metrics: {', '.join(missing)}"
+
+    def draw(self, drawing: Drawing) -> Iterator[tuple[str, Figure]]:
+        """Yield one figure per data set."""
+        import matplotlib.pyplot as plt
+
+        datasets = list(drawing.experiment.datasets)
+        for dataset in datasets:
+            figure, axes = plt.subplots(figsize=(5.6, 4.8), layout="constrained")
+            self._frontiers(axes, drawing, dataset)
+            for colour, name in zip(_COLOURS, self.methods, strict=False):
+                _reached(axes, drawing, dataset, name, colour)
+            axes.set(xlabel="accuracy of the negative class, %", ylabel="accuracy of the positive class, %")
+            title = f"{shown(self.method)}: {drawing.label(dataset)}"
+            axes.set(xlim=(0, 101.5), ylim=(0, 101.5), title=title)
+            axes.grid(alpha=0.3)
+            axes.legend(loc="lower left", fontsize="small")
+            yield (dataset if len(datasets) > 1 else ""), figure
+
+    def _frontiers(self, axes: Axes, drawing: Drawing, dataset: str) -> None:
+        label: str | None = "worst case on the training moments, every split"
+        for unit in drawing.units_of(dataset, self.method):
+            try:
+                model = CATALOGUE[unit.task.method].load()(**{**unit.task.params, **unit.trials[0].point})
+                pos, neg = model.fit(*training_part(unit)).frontier(201)
+            except FitError:
+                continue
+            axes.plot(100 * neg, 100 * pos, color="0.6", linewidth=0.6, alpha=0.6, label=label)
+            label = None
+
+
+def _reached(axes: Axes, drawing: Drawing, dataset: str, name: str, colour: str) -> None:
+    """Draw the mean bounds of a method, and an arrow to its mean accuracies; nothing where it has none."""
+    here = (c for c in drawing.table.cells if (c.keys["dataset"], c.keys["method"]) == (dataset, name))
+    means = {cell.metric: cell for cell in here if cell.mean is not None}
+    if not all(metric in means for metric in _NEEDED):
+        return
+    bound_x, bound_y, x, y = (float(means[metric].mean or 0.0) for metric in _NEEDED)
+    axes.plot(bound_x, bound_y, "o", color=colour, label=f"{shown(name)}: bound")
+    axes.errorbar(
+        x, y, xerr=means["accuracy_neg"].std, yerr=means["accuracy_pos"].std,
+        marker="*", markersize=12, color=colour, linestyle="none", label=f"{shown(name)}: test accuracy",
+    )  # fmt: skip
+    axes.annotate("", (x, y), (bound_x, bound_y), arrowprops={"arrowstyle": "->", "color": colour, "alpha": 0.5})

@@ -1,8 +1,6 @@
-"""A kernel matrix that is too large to be held: what solvers ask of a matrix, with its rows made when they are needed."""
+"""Stand-in for a Gram matrix too large for memory; rows on demand."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +9,10 @@ from mmc.methods.numerics.kernels import Array, KernelSpec
 
 WHOLE = 2**28  # bytes up to which a Gram matrix is held as a whole
 _SLAB = 2**25  # bytes of rows that are made in one go
+Index = NDArray[np.intp]
 
 
-class Gram:
+class LazyGram:
     """K of the points X. ``K @ a`` makes the rows of a's support and keeps them while they fit into ``memory`` bytes.
 
     It stands in for an array: ``len(K)``, ``K.diagonal()``, ``K @ a``, ``K @ A`` for a few dense columns, and
@@ -23,7 +22,7 @@ class Gram:
     def __init__(self, spec: KernelSpec, X: Array, memory: float = 4e9):
         self.spec, self.X, self.memory = spec, X, memory
         self._kept = np.zeros(len(X), dtype=bool)
-        self._slabs: list[tuple[Any, Array]] = []
+        self._slabs: list[tuple[Index, Array]] = []
 
     def __len__(self) -> int:
         return len(self.X)
@@ -39,11 +38,11 @@ class Gram:
         """Return k(x_i, x_i)."""
         return np.concatenate([np.diag(self.spec(x, x)) for x in np.array_split(self.X, 1 + len(self) // 64)])
 
-    def __getitem__(self, index: tuple[Any, ...]) -> Array:
+    def __getitem__(self, index: tuple[Index, ...]) -> Array:
         rows, columns = (np.ravel(part) for part in index)
         return self.spec(self.X[rows], self.X[columns])
 
-    def __matmul__(self, a: NDArray[Any]) -> Array:
+    def __matmul__(self, a: Array | Index) -> Array:
         if a.ndim == 2:
             return np.vstack([self.spec(self.X[part], self.X) @ a for part in self._parts(np.arange(len(self)))])
         total = np.zeros(len(self))
@@ -58,6 +57,6 @@ class Gram:
                 self._kept[part] = True
         return total
 
-    def _parts(self, points: Any) -> list[Any]:
+    def _parts(self, points: Index) -> list[Index]:
         step = max(1, _SLAB // (8 * len(self)))
         return [points[i : i + step] for i in range(0, len(points), step)]

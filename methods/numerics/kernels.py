@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +30,11 @@ class KernelSpec:
                 + ("k = exp(-gamma |x-z|^2)" if self.kernel == "rbf" else "k = (gamma x'z + coef0)^degree")
             )
 
+    @property
+    def _width(self) -> float:
+        assert self.gamma is not None  # __post_init__ has seen to it
+        return self.gamma
+
     def __call__(self, X: Array, Z: Array) -> Array:
         """Return the matrix k(x_i, z_j)."""
         if callable(self.kernel):
@@ -43,7 +47,7 @@ class KernelSpec:
         K = X @ Z.T
         if self.kernel == "linear":
             return K
-        gamma: Any = self.gamma
+        gamma = self._width
         if self.kernel == "poly":
             K *= gamma
             K += self.coef0
@@ -76,9 +80,10 @@ class KernelSpec:
             raise ValueError("a callable kernel has no known gradient; take 'linear', 'rbf' or 'poly'")
         if self.kernel == "linear":
             return np.tile(weights @ Z, (len(X), 1))
-        gamma: Any = self.gamma
+        gamma = self._width
         if self.kernel == "poly":
             lower = KernelSpec("poly", gamma, self.degree - 1, self.coef0)
             return self.degree * gamma * (lower(X, Z) * weights) @ Z
         pull = self(X, Z) * weights
-        return 2 * gamma * (pull @ Z - pull.sum(axis=1)[:, None] * X)
+        rows: Array = 2 * gamma * (pull @ Z - pull.sum(axis=1)[:, None] * X)
+        return rows

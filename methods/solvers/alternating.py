@@ -25,35 +25,39 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
 
+from mmc.methods.numerics.cholesky import pivoted_cholesky
 from mmc.methods.numerics.kernels import Array
-from mmc.methods.shapes import KnowledgeSets
+from mmc.methods.problems import Answer
+from mmc.methods.problems.hinges import SvmProblem
+from mmc.methods.problems.knowledge import CriticalPoints, KnowledgeAnswer, KnowledgeProblem, PointRule
+from mmc.methods.problems.shapes import KnowledgeSets
 from mmc.methods.solution import NotConverged
-from mmc.methods.solvers import libsvm
-from mmc.methods.solvers.knowledge_socp import VERSION, CriticalPoints, KnowledgeProblem, separate
+from mmc.methods.solvers import Capabilities, libsvm
+from mmc.methods.solvers.knowledge_socp import VERSION, separate
 
+CAN = Capabilities(slack_per_point=True)
 # eps by default, in units of the furthest first critical point from its centre. A slack per point has no limit to
 # refine towards; there it is what the paper's .25 amounts to on its benchmark.
 _FINE, _COARSE = 0.01, 0.25
 
 
-def solve(problem: KnowledgeProblem, *, tol: float = 1e-6, max_iter: int = 200) -> CriticalPoints:
+def solve(problem: KnowledgeProblem, *, tol: float = 1e-6, max_iter: int = 200) -> KnowledgeAnswer:
     """Return the SVM of the last training set; raise NotConverged with the last change, or InfeasibleProblem."""
     sets, kernel, eps = problem.sets, problem.kernel, problem.eps
     points, owner = sets.centers, np.arange(len(sets.centers))
-    gram = _Gram(kernel(points, points))
+    gram = _GrowingGram(kernel(points, points))
     solid = np.flatnonzero(sets.radii > 0)
     moving, hint = sets.subset(solid), np.ones(len(points), dtype=bool)
     for iteration in range(1, max_iter + 1):
         K, sign = gram.matrix, sets.sign[owner]
         alpha, b, version = _svm(K, sign, owner, problem, hint, tol)
-        done = CriticalPoints(points, owner, K, alpha, b, iteration, version, eps)
+        rule, dual = PointRule(points, alpha * sign, b), CriticalPoints(points, owner, K, alpha, eps)
         active = np.flatnonzero(alpha)
-        critical, rise = moving.critical(kernel, points[active], (alpha * sign)[active], least=problem.least_critical)
+        critical, rise = moving.critical(kernel, points[active], rule.weights[active], least=problem.least_critical)
         live = rise > tol  # over the other sets f is constant: no point is more critical than the centre
         if not live.any():
-            return done
+            return Answer(rule, dual, iteration, version)
         at, critical = solid[live], critical[live]
         rows = kernel(critical, np.vstack([points, critical]))
         known, among = rows[:, : len(points)], rows[:, len(points) :]
@@ -62,10 +66,10 @@ def solve(problem: KnowledgeProblem, *, tol: float = 1e-6, max_iter: int = 200) 
         change = np.sqrt(np.maximum(squared.min(axis=1), 0))
         if eps is None:
             eps = (_FINE if problem.shared_slack else _COARSE) * float(change.max())
-            done = replace(done, eps=eps)
+            dual = replace(dual, eps=eps)
         new = np.flatnonzero(change > eps)
         if not len(new):
-            return done
+            return Answer(rule, dual, iteration, version)
         if problem.accumulate:
             points, owner = np.vstack([points, critical[new]]), np.append(owner, at[new])
             hint = np.append(alpha > 1e-4 * alpha.max(), np.ones(len(new), dtype=bool))
@@ -82,7 +86,7 @@ def solve(problem: KnowledgeProblem, *, tol: float = 1e-6, max_iter: int = 200) 
     )
 
 
-class _Gram:
+class _GrowingGram:
     """A Gram matrix that grows by rows, in a buffer with room to spare."""
 
     def __init__(self, K: Array):
@@ -115,7 +119,7 @@ class _Gram:
 
 def _comparable(problem: KnowledgeProblem, at: NDArray[np.intp], owner: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Return for every critical point the training points that it must be far from to be new."""
-    own = at[:, None] == owner
+    own: NDArray[np.bool_] = at[:, None] == owner
     if problem.novelty == "own" or not problem.accumulate:
         return own
     sign = problem.sets.sign
@@ -127,8 +131,8 @@ def _svm(
 ) -> tuple[Array, float, str]:
     """Return the weights and b of the SVM (2), and what solved it."""
     if not problem.shared_slack:
-        found = libsvm.solve(libsvm.SvmProblem(K, sign, np.full(len(sign), problem.C)), tol=tol)
-        return found.alpha, found.b, found.version
+        found = libsvm.solve(SvmProblem(K, sign, np.full(len(sign), problem.C)), tol=tol)
+        return found.dual.a, found.primal.b, found.version
     alpha, b = _joint_svm(K, sign, owner, problem.C, hint, tol)
     return alpha, b, VERSION
 
@@ -143,21 +147,14 @@ def _joint_svm(
     alpha, work = np.zeros(len(sign)), hint.copy()
     while True:
         index = np.flatnonzero(work)
-        found = separate(KnowledgeSets.of_points(_coordinates(K[np.ix_(index, index)]), sign[index]), owner[index], C)
-        alpha[index] = found.alpha
-        margins = sign * (K @ (alpha * sign) + found.b)
+        points = pivoted_cholesky(K[np.ix_(index, index)]).rows
+        found = separate(KnowledgeSets.of_points(points, sign[index]), owner[index], C)
+        alpha[index], b = found.dual.alpha, found.primal.b
+        margins = sign * (K @ (alpha * sign) + b)
         floor = np.ones(owner.max() + 1)
         if np.isfinite(C):
             np.minimum.at(floor, owner[index], margins[index])
         late = ~work & (margins < floor[owner] - tol)
         if not late.any():
-            return alpha, found.b
+            return alpha, b
         work |= late
-
-
-def _coordinates(K: Array) -> Array:
-    """Return points with the Gram matrix K, as many coordinates as its rank, by Cholesky with pivots."""
-    factor, pivots, rank, _ = lapack.dpstrf(K, lower=1)
-    points = np.empty((len(K), rank))
-    points[pivots - 1] = np.tril(factor)[:, :rank]
-    return points

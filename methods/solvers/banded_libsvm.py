@@ -13,15 +13,19 @@ from __future__ import annotations
 import numpy as np
 from sklearn.svm import SVR
 
-from mmc.methods.banded import BandedAnswer, BandedProblem
 from mmc.methods.numerics.kernels import Array
-from mmc.methods.solvers import libsvm
-from mmc.methods.solvers.libsvm import VERSION, SvmProblem, libsvm_kernel, libsvm_options, run_libsvm, solve_hinges
+from mmc.methods.numerics.libsvm_kernel import libsvm_kernel
+from mmc.methods.problems.banded import BandedProblem
+from mmc.methods.problems.hinges import MachineAnswer, SvmProblem
+from mmc.methods.solvers import Capabilities, libsvm
+from mmc.methods.solvers.libsvm import VERSION, Rough, libsvm_options, run_libsvm, solve_hinges
+
+CAN = Capabilities(rows=True)
 
 
 def solve(
     problem: BandedProblem, *, tol: float = 1e-6, max_iter: int | None = None, cache: float = 200.0
-) -> BandedAnswer:
+) -> MachineAnswer:
     """Return the banded SVM to a relative duality gap of ``tol``, or raise NotConverged.
 
     ``max_iter`` bounds each run of libsvm (default: 50 per hinge and at least 20,000), ``cache`` is its megabytes.
@@ -31,7 +35,7 @@ def solve(
     hinges = problem.hinges
     if C2 == 0:
         svm = libsvm.solve(SvmProblem(K, y, np.full(n, C1 / rho1)), tol=tol, max_iter=max_iter, cache=cache)
-        return problem.answer(np.append(rho1 * svm.alpha, np.zeros(n)), tol, svm.iterations, VERSION)
+        return problem.answer(np.append(rho1 * svm.dual.a, np.zeros(n)), tol, svm.iterations, VERSION)
     kernel, points = libsvm_kernel(K)
     if C1 != C2:
         twice = np.empty((2 * n, 2 * n if kernel["kernel"] == "precomputed" else points.shape[1]))
@@ -41,12 +45,12 @@ def solve(
     def split(gamma: Array) -> Array:
         return np.concatenate([np.maximum(gamma, 0.0), np.maximum(-gamma, 0.0)])
 
-    def symmetric(scale: float) -> tuple[Array | None, int]:
+    def symmetric(scale: float) -> Rough:
         machine = SVR(C=scale * C1, epsilon=(rho2 - rho1) / 2, **options)
         coef, iterations = run_libsvm(machine, points, y * (rho1 + rho2) / 2)
         return None if coef is None else split(coef * y), iterations
 
-    def stacked(scale: float) -> tuple[Array | None, int]:
+    def stacked(scale: float) -> Rough:
         E, total = 100 * rho2, 0
         while True:
             targets = np.concatenate([y * (rho1 + E), y * (rho2 - E)])

@@ -13,15 +13,19 @@ import clarabel
 import numpy as np
 from scipy import sparse
 
-from mmc.methods.banded import BandedAnswer, BandedProblem
+from mmc.methods.numerics.clarabel_settings import settings
+from mmc.methods.problems.banded import BandedProblem
+from mmc.methods.problems.hinges import MachineAnswer
 from mmc.methods.solution import NotConverged
+from mmc.methods.solvers import Capabilities
 
+CAN = Capabilities()
 _AT_BOUND = 1e-9  # of the largest multiplier
 _CLARABEL_TOL = 1e-13  # of its own measures; what counts is the gap computed afterwards
 VERSION = f"clarabel {clarabel.__version__}"
 
 
-def solve(problem: BandedProblem, *, tol: float = 1e-6, max_iter: int = 200) -> BandedAnswer:
+def solve(problem: BandedProblem, *, tol: float = 1e-6, max_iter: int = 200) -> MachineAnswer:
     """Return the banded SVM to a relative duality gap of ``tol``, or raise NotConverged."""
     y, n = problem.sign, len(problem.sign)
     rho = problem.rho2 / problem.rho1
@@ -45,11 +49,7 @@ def solve(problem: BandedProblem, *, tol: float = 1e-6, max_iter: int = 200) -> 
     limit = np.concatenate([b for b, _ in rows])
     A = sparse.vstack([part for _, part in rows], format="csc")
     cones = [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(len(limit) - 1)]
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.max_iter = max_iter
-    settings.tol_gap_rel = settings.tol_gap_abs = settings.tol_feas = _CLARABEL_TOL
-    answer = clarabel.DefaultSolver(P, q, A, limit, cones, settings).solve()
+    answer = clarabel.DefaultSolver(P, q, A, limit, cones, settings(_CLARABEL_TOL, max_iter=max_iter)).solve()
     if not len(answer.x):
         raise NotConverged(f"Clarabel stopped: {answer.status}", answer.iterations)
     gamma, theta = unit * np.reshape(answer.x, (2, n))

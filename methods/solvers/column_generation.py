@@ -1,4 +1,4 @@
-"""The linear programs of the max-margin ratio machine by row and column generation on their dual (see `lp`).
+"""The linear programs of the max-margin ratio machine by row and column generation on their dual (see `problems.ratio`).
 
 A master program holds the rows I (the v_i that may be positive), the columns J (the λ_j that move by themselves) and one
 aggregate column, λ_i = t u_i for every point outside J, which keeps it feasible: λ = u is t = 1.
@@ -6,7 +6,7 @@ aggregate column, λ_i = t u_i for every point outside J, which keeps it feasibl
     max  1'λ_J + t 1'u_out   s.t.  G[J, I]'λ_J + t G[out, I]'u_out ≤ (G'u)_I,  z'λ = 0,  0 ≤ λ_J ≤ C,  0 ≤ t ≤ C / max u_out
 
 Its multipliers are v on I, and b. A point outside J with a margin (G v + b z)_j < 1 is a column that raises the value; a row
-outside I with (G'λ)_i > (G'u)_i is one that λ violates. Both are added, the worst first, until the certificate of `lp`,
+outside I with (G'λ)_i > (G'u)_i is one that λ violates. Both are added, the worst first, until the certificate,
 which is over all points, is small enough. The master is dense and small, and is solved by an interior point method: loosely
 in the first rounds, whose central points tell better than vertices what is missing.
 
@@ -17,24 +17,46 @@ A hard margin (C = ∞) is the soft one whose C exceeds every λ; a slack that s
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from math import inf, isinf
-from typing import Any
 
 import numpy as np
 import scipy
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
+from mmc.methods.numerics.gram import Index
 from mmc.methods.numerics.kernels import Array
+from mmc.methods.problems import Answer
+from mmc.methods.problems.ratio import RatioAnswer, RatioDual, RatioLP, RatioPrimal, inseparable
 from mmc.methods.solution import NotConverged
-from mmc.methods.solvers import interior_point, lp
-from mmc.methods.solvers.interior_point import Point, Program
-from mmc.methods.solvers.lp import Index, RatioLP, RatioSolution
+from mmc.methods.solvers import Capabilities, Session, interior_point, lp
+from mmc.methods.solvers.interior_point import LpPoint, SlackLP
 
+CAN = Capabilities(rows=True, session=True)
 VERSION = f"interior point, scipy {scipy.__version__}"
 _NEAR = 0.05  # a point whose SVM margin is below 1 + this is in both sets from the start
+
+
+@dataclass(frozen=True)
+class WorkingSets:
+    """The rows I and the columns J of a master program, and the last v, b and λ."""
+
+    rows: Index
+    columns: Index
+    v: Array
+    b: float
+    dual: Array
+
+
+@dataclass(frozen=True)
+class _Search:
+    """How a program is solved: to which gap, with how many rows and columns a round, in how many rounds."""
+
+    gap: float
+    batch: int
+    max_rounds: int
+    session: Session[WorkingSets]
 
 
 def solve(
@@ -44,34 +66,37 @@ def solve(
     batch: int = 400,
     max_rounds: int = 200,
     memory: float = 4e9,
-    session: dict[str, Any] | None = None,
-) -> RatioSolution:
+    session: Session[WorkingSets] | None = None,
+) -> RatioAnswer:
     """Return the solution to a certified relative ``gap``; ``iterations`` counts those of the interior point method.
 
     Up to ``batch`` rows and columns are added in a round. ``memory`` bounds the bytes of kernel rows that are kept.
     ``session`` carries the sets to the next C of the same G. Raises InfeasibleProblem if C = ∞ and no v separates the
     points, NotConverged if the gap is not reached.
     """
-    session = {} if session is None else session
+    session = Session() if session is None else session
     if max_rounds < 1:
         raise ValueError(f"max_rounds must be at least 1: got {max_rounds}")
     problem.matrix.limit(memory)
-    if isinf(problem.C):
-        answer = _hard(problem, gap, batch, max_rounds, session)
-        if answer is None:
-            session.clear()
-            raise lp.inseparable(problem, partial(solve, memory=memory))
-        return answer
-    return _soft(problem, gap, batch, max_rounds, session)
+    search = _Search(gap, batch, max_rounds, session)
+    if not isinf(problem.C):
+        return _soft(problem, search)
+    hard = _hard(problem, search)
+    if hard is not None:
+        return hard
+    session.kept = None
+    least = problem.least_slack()
+    answer = solve(least, memory=memory)
+    raise inseparable(least.certify(answer.primal, answer.dual).objective)
 
 
-def _soft(problem: RatioLP, gap: float, batch: int, max_rounds: int, session: dict[str, Any]) -> RatioSolution:
-    if "sets" not in session:
-        session["sets"] = _start(problem)
-    rows, columns, v, b, dual = session["sets"]
+def _soft(problem: RatioLP, search: _Search) -> RatioAnswer:
+    gap, batch, session = search.gap, search.batch, search.session
+    kept = _start(problem) if session.kept is None else session.kept
+    rows, columns, v, b, dual = kept.rows, kept.columns, kept.v, kept.b, kept.dual
     whole = len(columns) == len(problem.sign)
     tolerance, steps, best, version = 1e-4 if whole else 0.1, 0, inf, VERSION
-    for _ in range(max_rounds):
+    for _ in range(search.max_rounds):
         program = _master(problem, rows, columns)
         if version == VERSION:
             guess = np.append([0.0, 0.0], dual[columns])
@@ -79,58 +104,64 @@ def _soft(problem: RatioLP, gap: float, batch: int, max_rounds: int, session: di
         else:
             point = lp.vertex(program, problem)
         steps += point.steps
-        answer = _certified(problem, point, rows, columns, steps)
+        found = _points(problem, point, rows, columns)
+        bracket = problem.certify(*found)
         v, b, dual = np.zeros_like(v), point.b, point.dual[1] * problem.weight
         v[rows], dual[columns] = point.v, point.dual[2:]
-        session["sets"] = rows, columns, v, b, dual
-        more_rows = _worst(answer.excess, rows, batch)
-        more_columns = _worst(1 - answer.margins, columns, batch)
+        session.kept = WorkingSets(rows, columns, v, b, dual)
+        more_rows = _worst(found[1].violation, rows, batch)
+        more_columns = _worst(1 - found[0].margins, columns, batch)
         complete = len(more_rows) + len(more_columns) == 0
-        if complete and answer.gap > gap and version == VERSION:
-            other = _certified(problem, interior_point.face(program, point), rows, columns, steps)
-            answer = min(answer, other, key=lambda a: a.gap)
-        if answer.gap <= gap:
-            return replace(answer, version=version)
+        if complete and bracket.reached > gap and version == VERSION:
+            other = _points(problem, interior_point.face(program, point), rows, columns)
+            found = min(found, other, key=lambda each: problem.certify(*each).reached)
+            bracket = problem.certify(*found)
+        if bracket.reached <= gap:
+            return Answer(*found, steps, version)
         if complete and version != VERSION:
             break
-        if complete and answer.gap > 0.5 * best:  # rounding ends what an interior point can do: G is nearly singular
+        if (
+            complete and bracket.reached > 0.5 * best
+        ):  # rounding ends what an interior point can do: G is nearly singular
             version = f"{VERSION}, {lp.VERSION}"
-        best = answer.gap if complete else inf
+        best = bracket.reached if complete else inf
         rows, columns = np.concatenate([rows, more_rows]), np.concatenate([columns, more_columns])
         tolerance = tolerance / 30 if complete else max(tolerance / 30, 0.3 * gap)
-    raise NotConverged(f"column generation is certified to {answer.gap:.2g}, not to {gap:.2g}", steps, answer.gap)
+    raise bracket.not_converged(gap, "column generation", steps, "raise gap or max_rounds, or scale the data")
 
 
-def _certified(problem: RatioLP, point: Point, rows: Index, columns: Index, steps: int) -> RatioSolution:
-    """Return a point of the master program as one of the whole, with its certificate."""
+def _points(problem: RatioLP, point: LpPoint, rows: Index, columns: Index) -> tuple[RatioPrimal, RatioDual]:
+    """Return a point of the master program as feasible points of the whole."""
 
     def whole(of: Array) -> Array:
-        dual = of[1] * problem.weight
+        dual = float(of[1]) * problem.weight
         dual[columns] = of[2:]
         return dual
 
     central = None if point.central is None else whole(point.central)
     v = np.zeros(problem.matrix.shape[1])
     v[rows] = np.where(np.abs(point.v) > 1e-9 * np.abs(point.v).max(), point.v, 0.0)  # an interior point has no zeros
-    return lp.certify(problem, v, point.b, whole(point.dual), steps, columns, central)
+    return problem.points(v, point.b, whole(point.dual), columns, central)
 
 
-def _hard(problem: RatioLP, gap: float, batch: int, max_rounds: int, session: dict[str, Any]) -> RatioSolution | None:
+def _hard(problem: RatioLP, search: _Search) -> RatioAnswer | None:
     """Raise C until the slack is gone; None if it stays."""
     C = 1e3 * float(problem.weight.max())
     while C < 1e12:
         try:
-            soft = _soft(replace(problem, C=C), gap, batch, max_rounds, session)
+            soft = _soft(replace(problem, C=C), search)
         except NotConverged:
             break
-        answer = lp.certify(problem, soft.v, soft.b, soft.dual, soft.iterations, session["sets"][1])
-        if answer.gap <= gap:
-            return replace(answer, version=soft.version)
+        kept = search.session.kept
+        assert kept is not None  # _soft has left its sets
+        found = problem.points(soft.primal.v, soft.primal.b, soft.dual.weights, kept.columns)
+        if problem.certify(*found).reached <= search.gap:
+            return replace(soft, primal=found[0], dual=found[1])
         C *= 1e3
     return None
 
 
-def _master(problem: RatioLP, rows: Index, columns: Index) -> Program:
+def _master(problem: RatioLP, rows: Index, columns: Index) -> SlackLP:
     """Return the restricted program: its first λ is the cap's, the second is t, the others are those of ``columns``."""
     u, z, cost = problem.weight, problem.sign, problem.cost[rows]
     G = problem.matrix.block(columns, rows)
@@ -155,7 +186,7 @@ def _worst(violation: Array, inside: Index, batch: int) -> Index:
     return found[np.argsort(-violation[found])[:batch]]
 
 
-def _start(problem: RatioLP) -> tuple[Index, Index, Array, float, Array]:
+def _start(problem: RatioLP) -> WorkingSets:
     """Return the first rows and columns, and a guess of v and b, from a rough SVM; there is none of λ."""
     matrix, z = problem.matrix, problem.sign
     with warnings.catch_warnings():
@@ -166,4 +197,5 @@ def _start(problem: RatioLP) -> tuple[Index, Index, Array, float, Array]:
     near = np.flatnonzero(matrix.times(v) + b * z < 1 + _NEAR)
     if 2 * len(near) > len(z):
         near = np.arange(len(z))
-    return near if problem.nonnegative else np.arange(matrix.shape[1]), near, v, b, np.zeros(len(z))
+    rows = near if problem.nonnegative else np.arange(matrix.shape[1])
+    return WorkingSets(rows, near, v, b, np.zeros(len(z)))

@@ -13,20 +13,28 @@ change of basis; so one step of all sizes κ together is two matrix products.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import nan
 
 import numpy as np
 from scipy.linalg import eigh
 
-from mmc.methods.ellipsoid_pair import Closest, EllipsoidPair, check_feasible
 from mmc.methods.numerics.kernels import Array
+from mmc.methods.problems.ellipsoid_geometry import Geometry
+from mmc.methods.problems.ellipsoid_pair import ClosestPoints, EllipsoidPair, check_feasible
 from mmc.methods.solution import FitError, NotConverged, Status
+from mmc.methods.solvers import Capabilities
 
 VERSION = "1"
+CAN = Capabilities(together=True)
 _EPS = float(np.finfo(float).eps)
 _TOL, _MAX_ITER = 1e-6, 10_000
+_Found = ClosestPoints | FitError
+_Known = dict[tuple[tuple[float, float], float, int], _Found]  # by κ, tol and max_iter
 
 
-def solve(problem: EllipsoidPair, *, tol: float = _TOL, max_iter: int = _MAX_ITER, at_cap: str = "raise") -> Closest:
+def solve(
+    problem: EllipsoidPair, *, tol: float = _TOL, max_iter: int = _MAX_ITER, at_cap: str = "raise"
+) -> ClosestPoints:
     """Return the closest points once both normals are within ``tol`` (radians) of the segment between them.
 
     At ``max_iter`` it raises NotConverged, or returns the iterate with status "iteration-cap" if ``at_cap`` is "keep".
@@ -34,42 +42,49 @@ def solve(problem: EllipsoidPair, *, tol: float = _TOL, max_iter: int = _MAX_ITE
     """
     if at_cap not in ("raise", "keep"):
         raise ValueError(f"at_cap is 'raise' or 'keep', not {at_cap!r}")
-    known = problem.geometry.memory.setdefault("ellipsoid", {})
-    key = problem.kappa, tol, max_iter
-    if key not in known:
-        prepare([problem], tol=tol, max_iter=max_iter)
-    found = known[key]
+    prepare([problem], tol=tol, max_iter=max_iter)
+    found = _known(problem.geometry)[problem.kappa, tol, max_iter]
     if isinstance(found, FitError):
         raise found
     if found.status is not Status.SOLVED and at_cap == "raise":
+        angle = nan if found.angle is None else found.angle
         raise NotConverged(
-            f"the ellipsoid iteration was {found.angle:.2g} rad from the optimum after {max_iter} steps (tol={tol:g}); "
+            f"the ellipsoid iteration was {angle:.2g} rad from the optimum after {max_iter} steps (tol={tol:g}); "
             "raise max_iter or ridge, or keep the iterate with at_cap='keep'",
             found.iterations,
-            found.angle,
+            angle,
         )
     return found
 
 
-def prepare(problems: Sequence[EllipsoidPair], *, tol: float = _TOL, max_iter: int = _MAX_ITER) -> None:
-    """Iterate on many sizes of the same ellipsoids together; `solve` finds the answers in the geometry's memory."""
-    geometry = problems[0].geometry
-    known = geometry.memory.setdefault("ellipsoid", {})
-    open_ = list({p.kappa: p for p in problems if (p.kappa, tol, max_iter) not in known}.values())
-    if open_:
-        for problem, found in zip(open_, _iterate(open_, tol, max_iter), strict=True):
-            known[problem.kappa, tol, max_iter] = found
+def prepare(
+    problems: Sequence[EllipsoidPair], *, tol: float = _TOL, max_iter: int = _MAX_ITER, at_cap: str = "raise"
+) -> None:
+    """Iterate on all sizes of the same ellipsoids together; `solve` finds the answers in the geometry's memory."""
+    for geometry in {id(problem.geometry): problem.geometry for problem in problems}.values():
+        known = _known(geometry)
+        left = {p.kappa: p for p in problems if p.geometry is geometry and (p.kappa, tol, max_iter) not in known}
+        if left:
+            found = _iterate(list(left.values()), tol, max_iter)
+            known.update({(kappa, tol, max_iter): answer for kappa, answer in zip(left, found, strict=True)})
 
 
-def _iterate(problems: Sequence[EllipsoidPair], tol: float, max_iter: int) -> list[Closest | FitError]:
+def _known(geometry: Geometry) -> _Known:
+    return geometry.memory.once("ellipsoid", dict)
+
+
+def _iterate(problems: Sequence[EllipsoidPair], tol: float, max_iter: int) -> list[_Found]:
     whole = problems[0].geometry.coordinates
     geometry = whole.spanned
     d = geometry.d
-    (l1, V1), (l2, V2) = (_axes(S) for S in geometry.covariances)
+    try:
+        (l1, V1), (l2, V2) = (_axes(S) for S in geometry.covariances)
+    except FitError as error:
+        return [error] * len(problems)
     Q, d1 = V1.T @ V2, V1.T @ d
     kappa2 = np.array([p.kappa for p in problems]).T ** 2
     l1, l2 = l1[:, None], l2[:, None]
-    answers: list[Closest | FitError | None] = [None] * len(problems)
+    answers: list[_Found | None] = [None] * len(problems)
     active = np.arange(len(problems))
     c1 = np.zeros((len(l1), len(active)))  # c_i - μ_i, in the axes of its own ellipsoid
     c2 = np.zeros_like(c1)
@@ -87,26 +102,17 @@ def _iterate(problems: Sequence[EllipsoidPair], tol: float, max_iter: int) -> li
         done = (apart <= 0) | (angle <= tol) | (gap > distance * (1 + 1e-9))
         for j in np.flatnonzero(done | (step == max_iter)):
             i = int(active[j])
-            overlap = _overlap(problems[i]) if apart[j] <= 0 or (angle[j] > tol and step == max_iter) else None
-            if overlap is not None or apart[j] <= 0:
-                answers[i] = overlap or NotConverged(
-                    f"the ellipsoids met at step {step} though they do not overlap: rounding errors", step
-                )
-            elif angle[j] > tol and step < max_iter:
-                answers[i] = NotConverged(
-                    f"the distance of the ellipsoids rose at step {step}: they are too ill-conditioned; raise ridge",
-                    step,
-                    float(angle[j]),
-                )
-            else:
+            answers[i] = _failure(problems[i], float(apart[j]), float(angle[j]), tol, step == max_iter, step)
+            if answers[i] is None:
                 z = V1 @ z1[:, j], V2 @ z2[:, j]
                 r = d + z[0] - z[1]
-                answers[i] = Closest(
+                answers[i] = ClosestPoints(
                     whole.axes @ r,
+                    None,
                     step,
                     VERSION,
+                    Status.SOLVED if angle[j] <= tol else Status.CAPPED,
                     in_coordinates=True,
-                    status=Status.SOLVED if angle[j] <= tol else Status.CAPPED,
                     middle=None if angle[j] <= tol else float(r @ (z[0] + z[1])) / 2,
                     angle=float(angle[j]),
                 )
@@ -118,6 +124,22 @@ def _iterate(problems: Sequence[EllipsoidPair], tol: float, max_iter: int) -> li
         if not left.all():
             active, distance, c1, c2 = active[left], distance[left], c1[:, left], c2[:, left]
     return [answer for answer in answers if answer is not None]
+
+
+def _failure(problem: EllipsoidPair, apart: float, angle: float, tol: float, last: bool, step: int) -> FitError | None:
+    """Return why an iteration that ended has no answer, if so: the ellipsoids overlap, or rounding errors rule."""
+    if apart <= 0 or (angle > tol and last):
+        overlap = _overlap(problem)
+        if overlap is None and apart <= 0:
+            return NotConverged(f"the ellipsoids met at step {step} though they do not overlap: rounding errors", step)
+        return overlap
+    if angle > tol:
+        return NotConverged(
+            f"the distance of the ellipsoids rose at step {step}: they are too ill-conditioned; raise ridge",
+            step,
+            angle,
+        )
+    return None
 
 
 def _axes(S: Array) -> tuple[Array, Array]:

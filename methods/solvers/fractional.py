@@ -11,40 +11,36 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mmc.methods.numerics.kernels import Array
+from mmc.methods.problems import Answer
+from mmc.methods.problems.minimax import Directions, Minimax
 from mmc.methods.solution import NotConverged
-from mmc.methods.solvers.frontier import VERSION, Direction, Minimax, Pair
-from mmc.methods.solvers.least_squares import reweight
+from mmc.methods.solvers import Capabilities
+from mmc.methods.solvers.least_squares import VERSION, reweight
 
+CAN = Capabilities()
 Inner = Callable[[Array, float, float], tuple[Array, int]]
 
 
-def solve(problem: Minimax, *, tol: float = 1e-10, max_iter: int = 100, max_inner: int = 10_000) -> Direction:
+def solve(problem: Minimax, *, tol: float = 1e-10, max_iter: int = 100, max_inner: int = 10_000) -> Directions:
     """Return the optimal a; ``iterations`` counts the least-squares problems of all inner steps together."""
 
     def step1(a: Array, lam: float, kappa: float) -> tuple[Array, int]:
         return reweight(problem.pair, a, lam, kappa, tol=tol, max_iter=max_inner)
 
     a, steps = parametric(problem, step1, tol=tol, max_iter=max_iter)
-    return Direction(a, steps, VERSION)
+    return Answer(a, a, steps, VERSION)
 
 
 def parametric(problem: Minimax, step1: Inner, *, tol: float, max_iter: int) -> tuple[Array, int]:
     """Repeat step 1 and step 2 until λ is settled; return a and the inner steps taken."""
-    pair, kappa = problem.pair, problem.kappa
-    assert kappa is not None
+    pair, kappa = problem.pair, problem.level
     a, total = pair.start, 0
-    lam, change = ratio(pair, kappa, a), float("inf")
+    lam, change = pair.ratio(a, kappa), float("inf")
     for _ in range(max_iter):
         a, steps = step1(a, lam, kappa)
         total += steps
-        before, lam = lam, ratio(pair, kappa, a)
+        before, lam = lam, pair.ratio(a, kappa)
         change = abs(lam - before) / lam
         if change <= tol:
             return a, total
     raise NotConverged(f"the parametric method still changes λ by {change:.1e} after {max_iter} steps", total, change)
-
-
-def ratio(pair: Pair, kappa: float, a: Array) -> float:
-    """Return f(a)/g(a)."""
-    sx, sy = pair.spreads(a)
-    return (1 - kappa * sy) / sx

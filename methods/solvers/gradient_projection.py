@@ -12,26 +12,29 @@ because the weights at a poor starting point can be far from those at the soluti
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import brentq
 
 from mmc.methods.numerics.kernels import Array
+from mmc.methods.problems import Answer
+from mmc.methods.problems.minimax import Directions, Minimax
 from mmc.methods.solution import NotConverged
-from mmc.methods.solvers.fractional import ratio
-from mmc.methods.solvers.frontier import VERSION, Direction, Minimax
+from mmc.methods.solvers import Capabilities
 
+VERSION = f"scipy {scipy.__version__}"
+CAN = Capabilities()
 RENEW = 50  # steps between whitenings
 
 
-def solve(problem: Minimax, *, tol: float = 1e-8, max_iter: int = 20_000) -> Direction:
+def solve(problem: Minimax, *, tol: float = 1e-8, max_iter: int = 20_000) -> Directions:
     """Return the optimal a; it stops when ‖projected gradient‖ ≤ tol ‖gradient‖ and fails after ``max_iter`` steps."""
-    pair, kappa = problem.pair, problem.kappa
-    assert kappa is not None
+    pair, kappa = problem.pair, problem.level
     a = pair.start
     for step in range(max_iter + 1):
         if step % RENEW == 0:
             sx, sy = pair.spreads(a)
-            L = cholesky(ratio(pair, kappa, a) / sx * pair.Sx + kappa / sy * pair.Sy, lower=True)
+            L = cholesky(pair.ratio(a, kappa) / sx * pair.Sx + kappa / sy * pair.Sy, lower=True)
             Sx, Sy = (_whiten(L, S) for S in (pair.Sx, pair.Sy))
             d = solve_triangular(L, pair.d, lower=True)
             z = L.T @ a
@@ -43,7 +46,7 @@ def solve(problem: Minimax, *, tol: float = 1e-8, max_iter: int = 20_000) -> Dir
         p -= (p @ d) / (d @ d) * d  # twice, or what is left along d outweighs a small p
         steepness = float(np.linalg.norm(p) / np.linalg.norm(gradient))
         if steepness <= tol:
-            return Direction(a, step, VERSION)
+            return Answer(a, a, step, VERSION)
         length = _climb(kappa, (gx, x @ p, p @ Sx @ p), (gy, y @ p, p @ Sy @ p))
         if length == 0:
             break
@@ -64,7 +67,7 @@ def _climb(kappa: float, x: tuple[float, float, float], y: tuple[float, float, f
     def rise(s: float) -> float:  # has the sign of dh/ds
         gx, gy = x[0] + s * (2 * x[1] + s * x[2]), y[0] + s * (2 * y[1] + s * y[2])
         dx, dy = x[1] + s * x[2], y[1] + s * y[2]
-        return -kappa * dy / np.sqrt(gy) * gx - (1 - kappa * np.sqrt(gy)) * dx
+        return float(-kappa * dy / np.sqrt(gy) * gx - (1 - kappa * np.sqrt(gy)) * dx)
 
     end = (np.sqrt(y[1] ** 2 + y[2] * (1 / kappa**2 - y[0])) - y[1]) / y[2]  # there the numerator of h is 0
     if not rise(0.0) > 0 > rise(end):
@@ -73,5 +76,6 @@ def _climb(kappa: float, x: tuple[float, float, float], y: tuple[float, float, f
 
 
 def _whiten(L: Array, S: Array) -> Array:
-    half = solve_triangular(L, S, lower=True)
-    return solve_triangular(L, half.T, lower=True)
+    half: Array = solve_triangular(L, S, lower=True)
+    whole: Array = solve_triangular(L, half.T, lower=True)
+    return whole

@@ -1,6 +1,6 @@
 """Support vector problems in few coordinates by an interior point method, finished by Newton steps.
 
-The sum of hinges of ``libsvm.py``, with slacks and K = XX', X centred (Σβ = 0, so that b takes up the difference):
+The sum of hinges of `mmc.methods.problems.hinges`, with slacks and K = XX', X centred (Σβ = 0, so that b takes up the difference):
 
     min_{w,b}  ½‖w‖² + C'ξ     s.t.  s_k (x_k'w + b) + ξ_k − σ_k = s_k t_k,    ξ, σ ≥ 0.
 
@@ -10,129 +10,148 @@ Newton's equations for σ a = ξ q = μ reduce to one positive definite matrix o
     I + X'DX,     D_i = Σ a_k q_k / (σ_k q_k + ξ_k a_k)  over the hinges of point i,
 
 whose Cholesky factor serves Mehrotra's predictor and his corrector: O(n d²) a step, and 10 to 30 steps whatever C is,
-where libsvm's iterations grow with C. That tells which multipliers are at a bound; the Newton steps do the rest.
+where libsvm's iterations grow with C. That tells which multipliers are at a bound; Newton steps (`active_set`) do the rest.
 A linear kernel has the features of the data; of any other one X is a pivoted Cholesky factor, which pays where it has few columns.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy
 from scipy.linalg.blas import dsyrk
-from scipy.linalg.lapack import dpotrf, dpotrs, dpstrf
+from scipy.linalg.lapack import dpotrf, dpotrs
 
-from mmc.methods.banded import BandedProblem
-from mmc.methods.numerics.gram import Gram
+from mmc.methods.numerics.cholesky import pivoted_cholesky
+from mmc.methods.numerics.gram import LazyGram
 from mmc.methods.numerics.kernels import Array
-from mmc.methods.solvers.libsvm import Hinges, SvmProblem, finish
+from mmc.methods.numerics.steps import room
+from mmc.methods.problems.hinges import HingeProblem, Hinges, MachineAnswer
+from mmc.methods.solvers import Capabilities, active_set
 
+CAN = Capabilities(rows=True)
 VERSION = f"scipy {scipy.__version__}"
 _ENOUGH = 1e-6  # relative gap at which the Newton steps take over
 _NEAR = 0.99  # of the way to the boundary
 _RANK = 1e-13  # of the largest k(x, x): what is left of K after its pivoted Cholesky factor
 
+Step = tuple[Array, float, Array, Array, Array]  # of w, b, a, σ and ξ
 
-def solve(problem: SvmProblem | BandedProblem, *, tol: float = 1e-6, max_iter: int = 100) -> Any:
+
+def solve(problem: HingeProblem, *, tol: float = 1e-6, max_iter: int = 100) -> MachineAnswer:
     """Return the machine to a relative duality gap of ``tol``, or raise NotConverged.
 
     ``max_iter`` bounds the steps of the interior point method.
     """
     hinges = problem.hinges
-    a, steps = _near(hinges, max_iter)
-    a, more = finish(hinges, hinges.feasible(a), tol)
+    at, steps = _Iterate(hinges), 0
+    while steps < max_iter and not at.near() and at.advance():
+        steps += 1
+    a, more = active_set.solve(hinges, hinges.feasible(at.multipliers()), tol=tol)
     return problem.answer(a, tol, steps + more, VERSION)
 
 
-def _features(K: Array | Gram) -> Array:
+def _features(K: Array | LazyGram) -> Array:
     """Return X with K = XX'."""
-    if isinstance(K, Gram):
+    if isinstance(K, LazyGram):
         if K.spec.kernel == "linear":
             return K.X
         K = K.spec(K.X, K.X)
     if not np.all(np.isfinite(K)):
         raise ValueError("the kernel matrix contains NaN or infinity")
-    factor, order, rank, _ = dpstrf(K.T, tol=_RANK * float(np.max(np.diag(K))), lower=1)
-    X = np.zeros((len(K), max(rank, 1)))
-    X[order - 1, :rank] = np.tril(factor[:, :rank])
-    return X
+    X = pivoted_cholesky(K, _RANK).rows
+    return X if X.shape[1] else np.zeros((len(K), 1))
 
 
-def _near(hinges: Hinges, max_iter: int) -> tuple[Array, int]:
-    """Return multipliers near the optimum, those at a bound exactly there, and the steps taken."""
-    X = _features(hinges.K)
-    X = X - X.mean(axis=0)
-    # in units in which targets, and multipliers that are free, are about 1
-    unit = float(np.min(np.abs(hinges.target)))
-    size = np.sqrt(np.einsum("ij,ij", X, X) / len(X)) or 1.0
-    X /= size
-    kept = np.flatnonzero(hinges.C)
-    point, side, C = hinges.point[kept], hinges.side[kept], hinges.C[kept] * (size**2 / unit)
-    e = side * hinges.target[kept] / unit
-    n, d = X.shape
+class _Iterate:
+    """Where the method is: w, b, σ, ξ of the primal, a and q of the dual, in units in which targets are about 1."""
 
-    def rows(w: Array, b: float) -> Array:
-        return side * (X @ w + b)[point]
+    def __init__(self, hinges: Hinges):
+        X = _features(hinges.K)
+        X = X - X.mean(axis=0)
+        # in units in which targets, and multipliers that are free, are about 1
+        unit = float(np.min(np.abs(hinges.target)))
+        size = np.sqrt(np.einsum("ij,ij", X, X) / len(X)) or 1.0
+        X /= size
+        self.hinges, self.X, self.unit = hinges, X, unit / size**2
+        self.kept = np.flatnonzero(hinges.C)
+        self.point, self.side = hinges.point[self.kept], hinges.side[self.kept]
+        self.C = hinges.C[self.kept] * (size**2 / unit)
+        self.e = e = self.side * hinges.target[self.kept] / unit
+        self.w, self.b = np.zeros(X.shape[1]), 0.0
+        self.a = np.minimum(self.C / 2, 1.0)
+        self.q = self.C - self.a
+        self.xi = np.maximum(e, 0.0) + 1.0
+        self.sigma = self.xi - e
+        self.work = np.empty_like(X)
 
-    def columns(a: Array) -> Array:
-        return X.T @ np.bincount(point, side * a, n)
+    def near(self) -> bool:
+        """Compute the residuals; return whether the point is near enough for the Newton steps."""
+        w, e = self.w, self.e
+        self.short = e - self._rows(w, self.b)
+        self.r = self._columns(self.a) - w
+        self.total = -float(self.side @ self.a)
+        self.mu = float(self.sigma @ self.a + self.xi @ self.q) / (2 * len(e))
+        value = float(w @ w) / 2 + float(self.C @ np.maximum(self.short, 0.0))
+        wrong = 2 * len(e) * self.mu + float(np.linalg.norm(self.r) * np.linalg.norm(w)) + abs(self.total * self.b)
+        return wrong <= _ENOUGH * value
 
-    def direction(to_sigma: Array, to_xi: Array) -> tuple[Array, float, Array, Array, Array]:
-        """Return the step that changes σ a and ξ q by these amounts, and removes the residuals."""
-        h = W * (left + to_sigma / a - to_xi / q)
-        y = dpotrs(factor, columns(h) + r, lower=1)[0]
-        d_b = (float(side @ h) - total - float(border @ y)) / pivot
-        d_w = y - across * d_b
-        d_a = h - W * rows(d_w, d_b)
-        return d_w, d_b, d_a, (to_sigma - sigma * d_a) / a, (to_xi + xi * d_a) / q
-
-    w, b = np.zeros(d), 0.0
-    a = np.minimum(C / 2, 1.0)
-    q = C - a
-    xi = np.maximum(e, 0.0) + 1.0
-    sigma = xi - e
-    work = np.empty_like(X)
-    steps = 0
-    while steps < max_iter:
-        short = e - rows(w, b)
-        r = columns(a) - w
-        total = -float(side @ a)
-        mu = float(sigma @ a + xi @ q) / (2 * len(e))
-        value = float(w @ w) / 2 + float(C @ np.maximum(short, 0.0))
-        wrong = 2 * len(e) * mu + float(np.linalg.norm(r) * np.linalg.norm(w)) + abs(total * b)
-        if wrong <= _ENOUGH * value:
-            break
-        W = 1 / (sigma / a + xi / q)
-        D = np.bincount(point, W, n)
-        np.multiply(X, np.sqrt(D)[:, None], out=work)
-        matrix = dsyrk(1.0, work.T, lower=1)
-        matrix[np.diag_indices(d)] += 1.0
-        factor, _ = dpotrf(matrix, lower=1, overwrite_a=1)
-        border = D @ X
-        across = dpotrs(factor, border, lower=1)[0]
-        pivot = max(float(D.sum() - border @ across), 1e-15 * float(D.sum()))
-        left = short + sigma - xi
-        d_w, d_b, d_a, d_sigma, d_xi = direction(-sigma * a, -xi * q)
-        length = min(1.0, _room((a, d_a), (q, -d_a), (sigma, d_sigma), (xi, d_xi)))
+    def advance(self) -> bool:
+        """Make a step; False if rounding leaves none: the certificate will judge."""
+        self._factorise()
+        a, q, sigma, xi = self.a, self.q, self.sigma, self.xi
+        step = self._direction(-sigma * a, -xi * q)
+        length = min(1.0, self._room(step))
+        _, _, d_a, d_sigma, d_xi = step
         after = (sigma + length * d_sigma) @ (a + length * d_a) + (xi + length * d_xi) @ (q - length * d_a)
-        target = (float(after) / (2 * len(e)) / mu) ** 3 * mu
-        d_w, d_b, d_a, d_sigma, d_xi = direction(target - sigma * a - d_sigma * d_a, target - xi * q + d_xi * d_a)
-        length = min(1.0, _NEAR * _room((a, d_a), (q, -d_a), (sigma, d_sigma), (xi, d_xi)))
-        if not length > 1e-8:  # rounding leaves no step: the certificate will judge
-            break
-        w, b, a, q = w + length * d_w, b + length * d_b, a + length * d_a, q - length * d_a
-        sigma, xi = sigma + length * d_sigma, xi + length * d_xi
-        steps += 1
-    small = np.minimum(C, 1.0)
-    answer = np.zeros(len(hinges.C))
-    answer[kept] = np.where(
-        a < small * sigma, 0.0, np.where(q < small * xi, hinges.C[kept], np.minimum(a * unit / size**2, hinges.C[kept]))
-    )
-    return answer, steps
+        target = (float(after) / (2 * len(self.e)) / self.mu) ** 3 * self.mu
+        step = self._direction(target - sigma * a - d_sigma * d_a, target - xi * q + d_xi * d_a)
+        length = min(1.0, _NEAR * self._room(step))
+        if not length > 1e-8:
+            return False
+        d_w, d_b, d_a, d_sigma, d_xi = step
+        self.w, self.b = self.w + length * d_w, self.b + length * d_b
+        self.a, self.q = a + length * d_a, q - length * d_a
+        self.sigma, self.xi = sigma + length * d_sigma, xi + length * d_xi
+        return True
 
+    def multipliers(self) -> Array:
+        """Return the multipliers of all hinges, those that seem to be at a bound exactly there."""
+        small, bound = np.minimum(self.C, 1.0), self.hinges.C[self.kept]
+        free = np.minimum(self.a * self.unit, bound)
+        a = np.zeros(len(self.hinges.C))
+        a[self.kept] = np.where(self.a < small * self.sigma, 0.0, np.where(self.q < small * self.xi, bound, free))
+        return a
 
-def _room(*pairs: tuple[Array, Array]) -> float:
-    """Return how far every x + t d stays positive."""
-    fastest = max(float(np.max(-d / x)) for x, d in pairs)
-    return 1 / fastest if fastest > 0 else np.inf
+    def _rows(self, w: Array, b: float) -> Array:
+        values: Array = self.X @ w + b
+        return self.side * values[self.point]
+
+    def _columns(self, a: Array) -> Array:
+        total: Array = self.X.T @ np.bincount(self.point, self.side * a, len(self.X))
+        return total
+
+    def _factorise(self) -> None:
+        """Factorise I + X'DX by Cholesky, and eliminate b."""
+        self.W = 1 / (self.sigma / self.a + self.xi / self.q)
+        D = np.bincount(self.point, self.W, len(self.X))
+        np.multiply(self.X, np.sqrt(D)[:, None], out=self.work)
+        matrix = dsyrk(1.0, self.work.T, lower=1)
+        matrix[np.diag_indices(len(matrix))] += 1.0
+        self.factor, _ = dpotrf(matrix, lower=1, overwrite_a=1)
+        self.border = D @ self.X
+        self.across = dpotrs(self.factor, self.border, lower=1)[0]
+        self.pivot = max(float(D.sum() - self.border @ self.across), 1e-15 * float(D.sum()))
+
+    def _direction(self, to_sigma: Array, to_xi: Array) -> Step:
+        """Return the step that changes σ a and ξ q by these amounts, and removes the residuals."""
+        left = self.short + self.sigma - self.xi
+        h = self.W * (left + to_sigma / self.a - to_xi / self.q)
+        y = dpotrs(self.factor, self._columns(h) + self.r, lower=1)[0]
+        d_b = (float(self.side @ h) - self.total - float(self.border @ y)) / self.pivot
+        d_w = y - self.across * d_b
+        d_a = h - self.W * self._rows(d_w, d_b)
+        return d_w, d_b, d_a, (to_sigma - self.sigma * d_a) / self.a, (to_xi + self.xi * d_a) / self.q
+
+    def _room(self, step: Step) -> float:
+        _, _, d_a, d_sigma, d_xi = step
+        return room((self.a, d_a), (self.q, -d_a), (self.sigma, d_sigma), (self.xi, d_xi))

@@ -22,6 +22,7 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from mmc.methods.numerics.kernels import Array
+from mmc.methods.numerics.steps import room
 from mmc.methods.solution import NotConverged
 
 _NEAR = 0.995  # of the way to the boundary
@@ -29,7 +30,7 @@ _CENTRAL = 1e-3  # relative gap down to which the path is followed for a λ with
 
 
 @dataclass(frozen=True)
-class Program:
+class SlackLP:
     """The program above; U may hold ∞."""
 
     A: Array
@@ -41,7 +42,7 @@ class Program:
 
 
 @dataclass(frozen=True)
-class Point:
+class LpPoint:
     """v and b with the multipliers λ of the rows; ``active`` are the v that seem positive and the λ between their bounds.
 
     ``central`` is a feasible λ that was passed on the way: it has more room than the last.
@@ -55,7 +56,7 @@ class Point:
     central: Array | None = None
 
 
-def solve(program: Program, v: Array, b: float, dual: Array, *, tol: float, max_iter: int = 100) -> Point:
+def solve(program: SlackLP, v: Array, b: float, dual: Array, *, tol: float, max_iter: int = 100) -> LpPoint:
     """Return points whose objectives differ by ``tol``, relative, or as near as rounding lets them come.
 
     ``v``, ``b`` and ``dual`` are a guess. Rounding ends the method where no step is possible: the caller's certificate judges.
@@ -71,13 +72,13 @@ def solve(program: Program, v: Array, b: float, dual: Array, *, tol: float, max_
         steps += 1
     if not (np.all(np.isfinite(at.v)) and np.all(np.isfinite(at.dual))):
         raise NotConverged("the interior point method left the range of numbers", steps)
-    return Point(at.v, at.b, at.dual, steps, at.active(), central)
+    return LpPoint(at.v, at.b, at.dual, steps, at.active(), central)
 
 
 class _Iterate:
     """Where the method is: v, b, s, ξ of the primal, r, λ, q of the dual; ξ and q are those of the rows with a slack."""
 
-    def __init__(self, program: Program, v: Array, b: float, dual: Array):
+    def __init__(self, program: SlackLP, v: Array, b: float, dual: Array):
         A, z, e, c, U = program.A, program.z, program.e, program.c, program.U
         self.program = program
         self.soft = np.flatnonzero(np.isfinite(U))
@@ -213,14 +214,14 @@ class _Iterate:
 
     def _room(self, d_v: Array, d_s: Array, d_xi: Array, near: float = 1.0) -> float:
         pairs = [(self.s, d_s), (self.xi, d_xi)]
-        return min(1.0, near * _length(pairs if self.program.free else [*pairs, (self.v, d_v)]))
+        return min(1.0, near * room(*pairs, *([] if self.program.free else [(self.v, d_v)])))
 
     def _room_of_dual(self, d_r: Array, d_dual: Array, d_q: Array, near: float = 1.0) -> float:
         pairs = [(self.dual, d_dual), (self.q, d_q)]
-        return min(1.0, near * _length(pairs if self.program.free else [*pairs, (self.r, d_r)]))
+        return min(1.0, near * room(*pairs, *([] if self.program.free else [(self.r, d_r)])))
 
 
-def face(program: Program, point: Point) -> Point:
+def face(program: SlackLP, point: LpPoint) -> LpPoint:
     """Return the nearest point on the face that an interior point is close to.
 
     Near the end rounding spoils λ where W is large, while it shows ever more clearly what is active: there v, b and λ are
@@ -245,9 +246,3 @@ def _edge(ratio: Array, count: int) -> int:
     low, high = int(0.8 * count), min(int(1.2 * count) + 3, len(ratio))
     jumps = np.diff(np.log(np.clip(ratio[low:high], 1e-300, 1e300)))
     return low + 1 + int(np.argmax(jumps)) if len(jumps) else min(count, len(ratio))
-
-
-def _length(pairs: list[tuple[Array, Array]]) -> float:
-    """Return how far every x + t d stays positive."""
-    fastest = max(float(np.max(-d / x, initial=0.0)) for x, d in pairs)
-    return 1 / fastest if fastest > 0 else np.inf

@@ -7,92 +7,57 @@ The inner maximum of (6) has a closed form, the worst case over an ellipsoid, so
 and (5) the same without ξ. Sets with the same owner share one ξ. An ellipsoid costs a second-order cone, but all
 spheres share one: ‖Σ_i^{1/2} w‖ = r_i s with s ≥ ‖w‖.
 
-The dual is the SVM's, over one point of every set and a weight for it:
-
-    max Σ_i α_i − ½‖Σ_i α_i y_i x_i‖²   s.t.   x_i ∈ E_i,  Σ_i α_i y_i = 0,  α_i ≥ 0,  Σ_{i of one owner} α_i ≤ C.
-
-The multiplier of an ellipsoid's cone is (α_i, u_i) with ‖u_i‖ ≤ α_i, whence x_i = x̄_i + y_i Σ_i^{1/2} u_i / α_i; that
+The dual has one point of every set, and a weight for it. The multiplier of an ellipsoid's cone is (α_i, u_i) with ‖u_i‖ ≤ α_i, whence x_i = x̄_i + y_i Σ_i^{1/2} u_i / α_i; that
 of the cone of all spheres is (μ, ν) with μ = Σ_i r_i α_i, whence x_i = x̄_i + y_i r_i ν / μ.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import clarabel
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mmc.methods.numerics.kernels import Array, KernelSpec
-from mmc.methods.shapes import KnowledgeSets
-from mmc.methods.solution import InfeasibleProblem, NotConverged
+from mmc.methods.numerics.clarabel_settings import settings
+from mmc.methods.numerics.kernels import Array
+from mmc.methods.problems import Answer
+from mmc.methods.problems.knowledge import (
+    CriticalPoints,
+    KnowledgeAnswer,
+    KnowledgeProblem,
+    PointRule,
+    inseparable_sets,
+)
+from mmc.methods.problems.shapes import KnowledgeSets
+from mmc.methods.solution import NotConverged
+from mmc.methods.solvers import Capabilities
+
+CAN = Capabilities(kernels=False)
 
 VERSION = f"clarabel {clarabel.__version__}"
 _ENOUGH = 1e-7  # what is accepted where rounding keeps the solver from its tolerance
 
 
-@dataclass(frozen=True)
-class KnowledgeProblem:
-    """Ellipsoids to separate with the widest margin: problem (6), or (5) for C = ∞.
-
-    The rest only matters to an alternating solver: how far a critical point must be from the training points to be
-    new (``eps``; None for a fraction of the first distances), and from which of them (``novelty``: "all", "class",
-    "own"); whether the points of one set share its slack; whether the points wanted are the least critical; whether
-    past ones stay.
-    """
-
-    sets: KnowledgeSets
-    C: float
-    kernel: KernelSpec
-    eps: float | None = None
-    novelty: str = "all"
-    shared_slack: bool = True
-    least_critical: bool = False
-    accumulate: bool = True
-
-
-@dataclass(frozen=True)
-class CriticalPoints:
-    """The SVM that a problem came down to: weights ``alpha`` of ``points``, each inside the set ``owner``."""
-
-    points: Array
-    owner: NDArray[np.intp]
-    gram: Array
-    alpha: Array
-    b: float
-    iterations: int
-    version: str
-    eps: float | None = None
-
-
-def solve(problem: KnowledgeProblem, *, tol: float = 1e-10, max_iter: int = 200) -> CriticalPoints:
+def solve(problem: KnowledgeProblem, *, tol: float = 1e-10, max_iter: int = 200) -> KnowledgeAnswer:
     """Return the points and weights of the dual optimum; raise InfeasibleProblem, NotConverged."""
     if problem.kernel.kernel != "linear":
-        raise ValueError(
-            "solver 'socp' states the worst case over an ellipsoid exactly, which only a linear kernel allows; "
-            "take kernel='linear' or solver='alternating'"
-        )
+        raise ValueError("the worst case over an ellipsoid is a cone for a linear kernel only")
     return separate(problem.sets, np.arange(len(problem.sets.sign)), problem.C, tol=tol, max_iter=max_iter)
 
 
 def separate(
     sets: KnowledgeSets, owner: NDArray[np.intp], C: float, *, tol: float = 1e-10, max_iter: int = 200
-) -> CriticalPoints:
+) -> KnowledgeAnswer:
     """Return the solution of (6), or of (5) for C = ∞, where the sets with one ``owner`` share their slack."""
     middle, unit = sets.centers.mean(axis=0), _extent(sets)
     sets = KnowledgeSets(
         (sets.centers - middle) / unit, sets.sign, sets.radii / unit, sets.which, sets.matrices / unit**2
     )
-    program = _Program(sets, owner, np.isfinite(C))
+    program = _ConeProgram(sets, owner, np.isfinite(C))
     answer = program.run(1.0, C * unit**2, tol, max_iter)
     if str(answer.status) in ("PrimalInfeasible", "AlmostPrimalInfeasible"):
-        slack = _Program(sets, owner, True).run(0.0, 1 / (owner.max() + 1), tol, max_iter).obj_val
-        raise InfeasibleProblem(
-            f"no hard margin: the sets of the two classes cannot be separated with this kernel, they need a slack of "
-            f"{slack:.3g} on average; use SMEM, or a kernel that is richer",
-            slack,
-        )
+        slack = _ConeProgram(sets, owner, True).run(0.0, 1 / (owner.max() + 1), tol, max_iter).obj_val
+        raise inseparable_sets(slack)
     if str(answer.status) not in ("Solved", "AlmostSolved"):
         raise NotConverged(
             f"the cone program ended as {answer.status} after {answer.iterations} iterations, "
@@ -102,8 +67,11 @@ def separate(
         )
     points, alpha, w, b = program.read(np.array(answer.x), np.array(answer.z))
     points, alpha = middle + unit * points, alpha / unit**2
-    return CriticalPoints(
-        points, owner, points @ points.T, alpha, b - float(w @ middle) / unit, answer.iterations, VERSION
+    return Answer(
+        PointRule(points, alpha * sets.sign, b - float(w @ middle) / unit),
+        CriticalPoints(points, owner, points @ points.T, alpha),
+        answer.iterations,
+        VERSION,
     )
 
 
@@ -113,7 +81,7 @@ def _extent(sets: KnowledgeSets) -> float:
     return float(reach.max()) or 1.0
 
 
-class _Program:
+class _ConeProgram:
     """(6) in the variables (w, b, s, ξ): rows that are the margins less 1, then ξ ≥ 0, then the cones."""
 
     def __init__(self, sets: KnowledgeSets, owner: NDArray[np.intp], soft: bool):
@@ -152,13 +120,9 @@ class _Program:
         q = np.zeros(width)
         if self.n_slacks:
             q[-self.n_slacks :] = C
-        settings = clarabel.DefaultSettings()
-        settings.verbose = False
-        settings.max_iter = max_iter
-        settings.max_threads = 1
-        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tol
-        settings.reduced_tol_gap_abs = settings.reduced_tol_gap_rel = settings.reduced_tol_feas = max(tol, _ENOUGH)
-        return clarabel.DefaultSolver(P, q, self.A, self.offset, self.cones, settings).solve()
+        reduced = dict.fromkeys(("reduced_tol_gap_abs", "reduced_tol_gap_rel", "reduced_tol_feas"), max(tol, _ENOUGH))
+        chosen = settings(tol, max_iter=max_iter, **reduced)
+        return clarabel.DefaultSolver(P, q, self.A, self.offset, self.cones, chosen).solve()
 
     def read(self, x: Array, z: Array) -> tuple[Array, Array, Array, float]:
         """Return the dual points and weights, w and b."""
@@ -181,4 +145,5 @@ def _root(matrix: Array) -> Array:
     """Return R with R'R = Σ and as many rows as Σ has rank."""
     values, vectors = np.linalg.eigh(matrix)
     keep = values > 1e-14 * values[-1]
-    return np.sqrt(values[keep])[:, None] * vectors[:, keep].T
+    root: Array = np.sqrt(values[keep])[:, None] * vectors[:, keep].T
+    return root

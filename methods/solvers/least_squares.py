@@ -9,20 +9,27 @@ its minimiser is the same as a ∝ (λ²/η Σx + κ²/ξ Σy)⁻¹ d, one Chole
 
 from __future__ import annotations
 
+import scipy
 from scipy.linalg import cho_factor, cho_solve
 
 from mmc.methods.numerics.kernels import Array
+from mmc.methods.problems import Answer
+from mmc.methods.problems.minimax import Directions, Minimax
+from mmc.methods.problems.moment_pair import MomentPair
 from mmc.methods.solution import NotConverged
-from mmc.methods.solvers.frontier import VERSION, Direction, Minimax, Pair
+from mmc.methods.solvers import Capabilities
+
+VERSION = f"scipy {scipy.__version__}"
+CAN = Capabilities()
 
 
-def solve(problem: Minimax, *, tol: float = 1e-10, max_iter: int = 10_000) -> Direction:
+def solve(problem: Minimax, *, tol: float = 1e-10, max_iter: int = 10_000) -> Directions:
     """Return the a of the MPM; it stops when a step changes the ratio of the two spreads by less than ``tol``."""
     a, steps = reweight(problem.pair, problem.pair.start, 1.0, 1.0, tol=tol, max_iter=max_iter)
-    return Direction(a, steps, VERSION)
+    return Answer(a, a, steps, VERSION)
 
 
-def reweight(pair: Pair, a: Array, lam: float, kappa: float, *, tol: float, max_iter: int) -> tuple[Array, int]:
+def reweight(pair: MomentPair, a: Array, lam: float, kappa: float, *, tol: float, max_iter: int) -> tuple[Array, int]:
     """Return the minimiser of λ √(a'Σx a) + κ √(a'Σy a) with a'd = 1, and the steps from the given a."""
     sx, sy = pair.spreads(a)
     change = float("inf")

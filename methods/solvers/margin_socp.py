@@ -11,7 +11,6 @@ import warnings
 from dataclasses import dataclass
 from importlib.metadata import version
 from math import nan
-from typing import Any
 
 import clarabel
 import ecos
@@ -19,14 +18,19 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.sparse import csc_matrix
 
-from mmc.methods.ellipsoid_pair import Closest, Coordinates, EllipsoidPair, certify, check_feasible
+from mmc.methods.numerics import clarabel_settings
 from mmc.methods.numerics.kernels import Array
+from mmc.methods.problems.ellipsoid_geometry import Coordinates
+from mmc.methods.problems.ellipsoid_pair import ClosestPoints, EllipsoidPair, certify, check_feasible
 from mmc.methods.solution import NotConverged
+from mmc.methods.solvers import Capabilities
 from mmc.words import nearest
+
+CAN = Capabilities()
 
 
 @dataclass(frozen=True)
-class Program:
+class _Cones:
     """min c'v s.t. each h - Gv lies in a second-order cone; v = (w, b, t), the cones are those of (3.16)."""
 
     c: Array
@@ -35,7 +39,7 @@ class Program:
 
 
 @dataclass(frozen=True)
-class Answer:
+class _Outcome:
     """What a backend found: v and the multipliers of the cones (None where it has none), and what it said."""
 
     v: Array | None
@@ -45,7 +49,9 @@ class Answer:
     version: str
 
 
-def solve(problem: EllipsoidPair, *, backend: str = "clarabel", tol: float = 1e-13, max_iter: int = 200) -> Closest:
+def solve(
+    problem: EllipsoidPair, *, backend: str = "clarabel", tol: float = 1e-13, max_iter: int = 200
+) -> ClosestPoints:
     """Return the closest points of the ellipsoids; ``iterations`` counts interior-point steps.
 
     ``backend`` is "clarabel", "ecos" or "cvxpy/NAME" for any solver that cvxpy reaches by NAME.
@@ -65,14 +71,14 @@ def solve(problem: EllipsoidPair, *, backend: str = "clarabel", tol: float = 1e-
         w, u = answer.v[: len(geometry.d)], _multipliers(answer.z, geometry, problem.kappa, lifts)
         # The multipliers of the cones are the better dual where a ball has collapsed, the support points elsewhere
         for dual in (None, u) if u is not None else (None,):
-            gap = certify(EllipsoidPair(geometry, problem.kappa), w, dual).gap
-            if gap <= 1e-6:
-                return Closest(w, answer.steps, answer.version, dual, in_coordinates=True)
+            proof = certify(EllipsoidPair(geometry, problem.kappa), w, dual)
+            if proof.gap <= 1e-6:
+                return ClosestPoints(w, dual, answer.steps, answer.version, in_coordinates=True, certificate=proof)
     check_feasible(problem)
-    raise NotConverged(f"{backend} stopped with {answer.said}", answer.steps, nan if answer.v is None else gap)
+    raise NotConverged(f"{backend} stopped with {answer.said}", answer.steps, nan if answer.v is None else proof.gap)
 
 
-def _state(geometry: Coordinates, kappa: tuple[float, float]) -> tuple[Program, list[Array | None]]:
+def _state(geometry: Coordinates, kappa: tuple[float, float]) -> tuple[_Cones, list[Array | None]]:
     """Return the program and, for each class, what lifts the multipliers of its cone to those of the geometry's rows."""
     d, n = geometry.d, len(geometry.d)
     size = np.linalg.norm(d) or 1.0
@@ -90,7 +96,7 @@ def _state(geometry: Coordinates, kappa: tuple[float, float]) -> tuple[Program, 
         lifts.append(lift)
     length = -np.eye(n + 2)[[n + 1, *range(n)]]
     c = np.eye(n + 2)[n + 1]
-    return Program(c, [*blocks, length], [-np.eye(1, len(G))[0] for G in blocks] + [np.zeros(n + 1)]), lifts
+    return _Cones(c, [*blocks, length], [-np.eye(1, len(G))[0] for G in blocks] + [np.zeros(n + 1)]), lifts
 
 
 def _multipliers(
@@ -108,16 +114,15 @@ def _multipliers(
     return np.concatenate(u)
 
 
-def _clarabel(program: Program, tol: float, max_iter: int) -> Answer:
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.max_threads = 1
-    settings.max_iter = max_iter
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tol
+def _clarabel(program: _Cones, tol: float, max_iter: int) -> _Outcome:
     # Shorter steps and less regularisation than usual: the gap ends near 1e-14 instead of 1e-10
-    settings.max_step_fraction = 0.8
-    settings.static_regularization_constant = 1e-12
-    settings.equilibrate_enable = False
+    settings = clarabel_settings.settings(
+        tol,
+        max_iter=max_iter,
+        max_step_fraction=0.8,
+        static_regularization_constant=1e-12,
+        equilibrate_enable=False,
+    )
     size = len(program.c)
     kinds = [clarabel.SecondOrderConeT(len(h)) if len(h) > 1 else clarabel.NonnegativeConeT(1) for h in program.h]
     G, h = csc_matrix(np.vstack(program.G)), np.concatenate(program.h)
@@ -128,10 +133,10 @@ def _clarabel(program: Program, tol: float, max_iter: int) -> Answer:
     )
     z = np.split(np.array(found.z), np.cumsum([len(h) for h in program.h])[:-1])
     v = None if infeasible else np.array(found.x)
-    return Answer(v, z, found.iterations, str(found.status), f"clarabel {version('clarabel')}")
+    return _Outcome(v, z, found.iterations, str(found.status), f"clarabel {version('clarabel')}")
 
 
-def _ecos(program: Program, tol: float, max_iter: int) -> Answer:
+def _ecos(program: _Cones, tol: float, max_iter: int) -> _Outcome:
     order = sorted(range(3), key=lambda i: len(program.h[i]) > 1)  # ECOS wants the linear rows first
     sizes = [len(program.h[i]) for i in order]
     linear = sizes.count(1)
@@ -149,7 +154,7 @@ def _ecos(program: Program, tol: float, max_iter: int) -> Answer:
     info = found["info"]
     parts = dict(zip(order, np.split(found["z"], np.cumsum(sizes)[:-1]), strict=True))
     v = None if info["exitFlag"] in (1, 11) else found["x"]
-    return Answer(v, [parts[i] for i in range(3)], info["iter"], info["infostring"], f"ecos {ecos.__version__}")
+    return _Outcome(v, [parts[i] for i in range(3)], info["iter"], info["infostring"], f"ecos {ecos.__version__}")
 
 
 _DIRECT = {"clarabel": _clarabel, "ecos": _ecos}
@@ -158,7 +163,7 @@ _DIRECT = {"clarabel": _clarabel, "ecos": _ecos}
 _TOLERANCES = {"ECOS": ("abstol", "reltol", "feastol"), "CLARABEL": ("tol_gap_abs", "tol_gap_rel", "tol_feas")}
 
 
-def _cvxpy(program: Program, name: str, tol: float) -> Answer:
+def _cvxpy(program: _Cones, name: str, tol: float) -> _Outcome:
     try:
         import cvxpy
     except ImportError:
@@ -166,7 +171,7 @@ def _cvxpy(program: Program, name: str, tol: float) -> Answer:
     if name not in cvxpy.installed_solvers():
         raise ValueError(f"cvxpy does not reach {name!r} here: {nearest(name, cvxpy.installed_solvers())}")
     v = cvxpy.Variable(len(program.c))
-    limits: list[Any] = []
+    limits: list[cvxpy.Constraint] = []
     for h, G in zip(program.h, program.G, strict=True):
         slack = h - G @ v
         limits.append(cvxpy.SOC(slack[0], slack[1:]) if len(h) > 1 else slack >= 0)
@@ -176,9 +181,9 @@ def _cvxpy(program: Program, name: str, tol: float) -> Answer:
             warnings.filterwarnings("ignore", "Solution may be inaccurate")  # the certificate judges that
             model.solve(solver=name, **dict.fromkeys(_TOLERANCES.get(name, ()), tol))
     except cvxpy.SolverError as error:
-        return Answer(None, [], 0, str(error), "")
+        return _Outcome(None, [], 0, str(error), "")
     stats = model.solver_stats
     value = None if "infeasible" in model.status else v.value
     steps = stats.num_iters if stats is not None and stats.num_iters else 0
     z = [] if value is None else [np.concatenate([np.ravel(part) for part in c.dual_value]) for c in limits]
-    return Answer(value, z, steps, model.status, f"cvxpy {cvxpy.__version__} {name}")
+    return _Outcome(value, z, steps, model.status, f"cvxpy {cvxpy.__version__} {name}")

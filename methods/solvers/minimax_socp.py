@@ -16,15 +16,19 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from scipy.sparse import block_array, csc_array, csc_matrix
 
+from mmc.methods.numerics import clarabel_settings
 from mmc.methods.numerics.kernels import Array
+from mmc.methods.problems import Answer
+from mmc.methods.problems.minimax import Directions, Minimax
 from mmc.methods.solution import NotConverged
+from mmc.methods.solvers import Capabilities
 from mmc.methods.solvers.fractional import parametric
-from mmc.methods.solvers.frontier import Direction, Minimax
 
+CAN = Capabilities()
 VERSIONS = {"clarabel": clarabel.__version__, "ecos": ecos.__version__}
 
 
-def solve(problem: Minimax, *, backend: str = "clarabel", tol: float = 1e-9, max_iter: int = 100) -> Direction:
+def solve(problem: Minimax, *, backend: str = "clarabel", tol: float = 1e-9, max_iter: int = 100) -> Directions:
     """Return the optimal a; ``iterations`` counts interior-point steps. ``backend`` is "clarabel" or "ecos"."""
     if backend not in VERSIONS:
         raise ValueError(f"solver 'socp' has no backend {backend!r}: valid: {', '.join(VERSIONS)}")
@@ -51,15 +55,12 @@ def solve(problem: Minimax, *, backend: str = "clarabel", tol: float = 1e-9, max
         a, steps = step1(pair.d, 1.0, 1.0)
     else:
         a, steps = parametric(problem, step1, tol=tol, max_iter=max_iter)
-    return Direction(a, steps, f"{backend} {VERSIONS[backend]}")
+    return Answer(a, a, steps, f"{backend} {VERSIONS[backend]}")
 
 
 def _clarabel(cost: Array, A: csc_array, G: csc_array, tol: float) -> tuple[Array, int]:
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.max_threads = 1
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tol
-    settings.static_regularization_constant = 1e-12  # the default holds the residual of a'd = 1 above 1e-9
+    # Clarabel's own regularisation holds the residual of a'd = 1 above 1e-9
+    settings = clarabel_settings.settings(tol, static_regularization_constant=1e-12)
     n = len(cost) - 2
     cones = [clarabel.ZeroConeT(1), clarabel.SecondOrderConeT(n + 1), clarabel.SecondOrderConeT(n + 1)]
     rows = block_array([[A], [G]], format="csc")

@@ -5,10 +5,9 @@ For multipliers τ1, τ2 > 0 of the balls ‖u_i‖ ≤ κ_i the dual (3.23) is 
     (I + Σ1/τ1 + Σ2/τ2) r = d,      s_i² = r'Σ_i r,      ‖u_i‖ = s_i/τ_i,
 
 and what is left is to find τ with ‖u_i‖ = κ_i, or τ_i = 0 and ‖u_i‖ ≤ κ_i: a ball collapses where r has no spread in
-its class. It maximises the concave g(τ) = ½ d'r - ½ Σ τ_i κ_i². Newton's method runs on 1/‖u_i‖ - 1/κ_i, which is
-almost linear in τ, as in trust-region methods.
+its class. Newton's method for them is in ``numerics/secular_equations.py``.
 
-In feature space each step is one n × n Cholesky. With a Gram matrix r = d - Bx and
+In feature space each of its steps is one n × n Cholesky. With a Gram matrix r = d - Bx and
 
     (diag(τ) + B'B) x = B'd,
 
@@ -27,22 +26,17 @@ from math import inf, isinf, log, sqrt
 
 import numpy as np
 from scipy.linalg import lstsq, null_space
-from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
+from scipy.linalg.lapack import dpotrf, dpotrs
 
-from mmc.methods.ellipsoid_pair import (
-    Closest,
-    Coordinates,
-    EllipsoidPair,
-    Gram,
-    certify,
-    check_feasible,
-    infeasible,
-)
 from mmc.methods.numerics.kernels import Array
+from mmc.methods.numerics.secular_equations import NEVER, newton
+from mmc.methods.problems.ellipsoid_geometry import Coordinates, KernelGeometry
+from mmc.methods.problems.ellipsoid_pair import ClosestPoints, EllipsoidPair, certify, check_feasible, infeasible
 from mmc.methods.solution import FitError, InfeasibleProblem, NotConverged
+from mmc.methods.solvers import Capabilities
 
 VERSION = "1"
-_NEVER = 1e30  # the multiplier of a ball of size 0
+CAN = Capabilities()
 _ZERO = 1e-14  # the share of the spread that stands for a multiplier 0 in a factorisation
 _FLOOR = 1e-7  # the share below which a multiplier in the span is taken for 0 until a factorisation denies it
 _TARGET = 1e-13  # the gap at which to stop; r is then right to about its square root
@@ -70,15 +64,15 @@ class _Start:
             self.solved.append((kappa, tau))
 
 
-def solve(problem: EllipsoidPair, *, tol: float = 1e-8) -> Closest:
+def solve(problem: EllipsoidPair, *, tol: float = 1e-8) -> ClosestPoints:
     """Return the closest points of the two ellipsoids; their relative duality gap is at most ``tol``.
 
     Raises InfeasibleProblem where the ellipsoids touch or overlap, NotConverged where rounding errors stop it short.
     """
     geometry = problem.geometry
-    start = geometry.memory.setdefault("secular", _Start())
+    start = geometry.memory.once("secular", _Start)
     try:
-        if start.overlapped:  # its neighbour did: ask the frontier first, which is known by now
+        if start.overlapped:  # its neighbour did: ask the edge first, which is known by now
             check_feasible(problem)
         found = _solve(problem, tol, start)
     except InfeasibleProblem:
@@ -88,9 +82,9 @@ def solve(problem: EllipsoidPair, *, tol: float = 1e-8) -> Closest:
     return found
 
 
-def _solve(problem: EllipsoidPair, tol: float, start: _Start) -> Closest:
+def _solve(problem: EllipsoidPair, tol: float, start: _Start) -> ClosestPoints:
     geometry = problem.geometry
-    if isinstance(geometry, Gram):
+    if isinstance(geometry, KernelGeometry):
         try:
             return _in_span(problem, tol, start)
         except NotConverged:  # inner products alone cannot settle it: their rounding errors outweigh r
@@ -103,7 +97,7 @@ def _solve(problem: EllipsoidPair, tol: float, start: _Start) -> Closest:
         return _in_feature_space(problem, geometry, tol, start)
     if geometry.axes.shape[1] < len(geometry.d):
         found = solve(EllipsoidPair(geometry.spanned, problem.kappa), tol=tol)
-        return replace(found, r=geometry.axes @ found.r, proof=None)
+        return replace(found, primal=geometry.axes @ found.primal, certificate=None)
     try:
         return _in_feature_space(problem, geometry, tol, start)
     except NotConverged as error:  # a multiplier near 0: take it for 0 exactly, and let the certificate decide
@@ -114,20 +108,20 @@ def _solve(problem: EllipsoidPair, tol: float, start: _Start) -> Closest:
         raise error
 
 
-def _in_feature_space(problem: EllipsoidPair, geometry: Coordinates, tol: float, start: _Start) -> Closest:
+def _in_feature_space(problem: EllipsoidPair, geometry: Coordinates, tol: float, start: _Start) -> ClosestPoints:
     d, S, kappa = geometry.d, geometry.covariances, problem.kappa
     low = 0.0 if geometry.definite else 1e-13 * float(S.trace(axis1=1, axis2=2).max()) + _ZERO**2 * float(d @ d)
     floor = (low, low)  # of a multiplier that only a singular covariance can let fall so far
-    r, tau, steps = _newton(d, S, kappa, start.near(kappa), floor, patience=10)
+    r, tau, steps = newton(d, S, kappa, start.near(kappa), floor, patience=10)
     proof = certify(problem, r)
     if isinf(proof.gap):
         check_feasible(problem)
-        r, tau, steps = _newton(d, S, kappa, tau, floor)
+        r, tau, steps = newton(d, S, kappa, tau, floor)
         proof = certify(problem, r)
     if proof.gap > tol:
         raise _stopped(proof.gap, steps, tol)
     start.keep(kappa, tau)
-    return Closest(r, steps, VERSION, proof=proof)
+    return ClosestPoints(r, None, steps, VERSION, certificate=proof)
 
 
 def _stopped(gap: float, steps: int, tol: float) -> NotConverged:
@@ -140,85 +134,12 @@ def _stopped(gap: float, steps: int, tol: float) -> NotConverged:
     )
 
 
-def _newton(
-    d: Array,
-    S: Array,
-    kappa: tuple[float, float],
-    tau: tuple[float, float] | None,
-    floor: tuple[float, float] = (0.0, 0.0),
-    patience: int = 100,
-) -> tuple[Array, tuple[float, float], int]:
-    """Solve the secular equations in feature space; return r, τ and the number of factorisations.
-
-    A multiplier that wants to fall below ``floor`` stays there. It gives up after ``patience`` steps without a feasible
-    point, and after 100 anyway: the caller judges the answer by its certificate.
-    """
-    n = len(d)
-    three = np.concatenate([S, np.eye(n)[None]])
-    flat, tall = three.reshape(3, n * n), three.reshape(3 * n, n)
-    if tau is None:  # exact where r is parallel to d
-        *spread2, dd = ((tall @ d).reshape(3, n) @ d).tolist()
-        spread = sqrt(spread2[0]), sqrt(spread2[1])
-        share = max(1 - (kappa[0] * spread[0] + kappa[1] * spread[1]) / dd, 0.1)
-        tau = (share * spread[0] / (kappa[0] or 1.0), share * spread[1] / (kappa[1] or 1.0))
-    t = [float(max(value, low)) if k > 0 else _NEVER for value, low, k in zip(tau, floor, kappa, strict=True)]
-    kept: tuple[float, list[float], list[float]] | None = None  # the best g, its τ, and the lengths ‖u‖ there
-    halved, nearest = 0, inf
-    for step in range(1, 101):
-        M = np.dot([1 / t[0], 1 / t[1], 1.0], flat).reshape(n, n)
-        L, failed = dpotrf(M.T, lower=1, overwrite_a=1, clean=0)
-        if failed:
-            break
-        r = dpotrs(L, d, lower=1)[0]
-        products = (tall @ r).reshape(3, n)  # Σ1 r, Σ2 r and r
-        s1, s2, _ = (products @ r).tolist()
-        length = [sqrt(max(s1, 0.0)) / t[0], sqrt(max(s2, 0.0)) / t[1]]
-        loose, off = [False, False], [0.0, 0.0]
-        for i, k in enumerate(kappa):
-            if k > 0 and (t[i] > floor[i] or length[i] > k):
-                loose[i], off[i] = True, length[i] / k - 1
-        error = max(abs(off[0]), abs(off[1]))
-        if error <= 1e-11:
-            break
-        along = float(d @ r)
-        if step >= patience and along <= sum(k * x * v for k, x, v in zip(kappa, length, t, strict=True) if k > 0):
-            break
-        value = along - t[0] * kappa[0] ** 2 - t[1] * kappa[1] ** 2
-        if error < 1e-5:  # Newton's own ground: it ends where rounding errors do
-            if error >= nearest:
-                break
-            nearest = error
-        elif kept is not None and value < kept[0] - 1e-13 * abs(kept[0]):
-            halved += 1
-            if halved <= 3:
-                t = [sqrt(a * b) for a, b in zip(t, kept[1], strict=True)]
-            else:  # τ_i ← s_i/κ_i never lowers g
-                t = [max(a * x / k, low) if k > 0 else a for a, x, k, low in zip(*kept[1:], kappa, floor, strict=True)]
-                kept, halved = None, 0
-            continue
-        kept, halved = (value, t, length), 0
-        # q holds τ_i τ_j times -∂(½‖u_i‖²)/∂τ_j; written with M - Σ_i/τ_i = I + Σ_j/τ_j nothing cancels
-        Y = dtrtrs(L, products.T, lower=1, overwrite_b=1)[0]
-        (_, cross, first), (*_, second), _ = (Y.T @ Y).tolist()
-        cross, first, second = cross / (t[0] * t[1]), first / t[0], second / t[1]
-        q = [first + cross, second + cross]
-        f = [length[0] ** 2 * t[0] * off[0], length[1] ** 2 * t[1] * off[1]]
-        det = first * second + cross * (first + second)
-        if all(loose) and min(q) > 0 and det > 0:
-            move = [(q[1] * f[0] + cross * f[1]) / det, (q[0] * f[1] + cross * f[0]) / det]
-        else:
-            move = [f[i] / q[i] if loose[i] and q[i] > 0 else off[i] for i in (0, 1)]
-        share = min(1.0, 0.9 / max(-move[0], -move[1], 0.9))  # both may want to fall far: keep their ratio
-        t = [max(t[i] * (1 + share * move[i]), floor[i]) if loose[i] else t[i] for i in (0, 1)]
-    return r, (t[0], t[1]), step
-
-
 class _Basis:
     """Orthonormal vectors of the span, ``V``, with ``H`` = B'V and ``along`` = d'V."""
 
     LIMIT = 64
 
-    def __init__(self, gram: Gram):
+    def __init__(self, gram: KernelGeometry):
         """Start with d and the Krylov vectors Σ_i d, Σ_i Σ_j d, Σ_i Σ_j Σ_k d."""
         self.V, self.H = gram.d[:, None] / sqrt(gram.dd), gram.g[:, None] / sqrt(gram.dd)
         C, H = [], [gram.g[:, None]]
@@ -227,10 +148,10 @@ class _Basis:
             H.append((C[-1].T @ gram.G).T)  # the faster way round for a few columns
         self.extend(gram, gram.push(np.hstack(C)), np.hstack(H[1:]))
 
-    def extend(self, gram: Gram, V: Array, H: Array) -> None:
+    def extend(self, gram: KernelGeometry, V: Array, H: Array) -> None:
         """Add the columns of V, with H = B'V, as far as the span does not hold them already; old vectors make room.
 
-        The basis does not keep ``gram``, which keeps the basis: in a circle they would outlive their use.
+        The basis does not keep ``gram``, which keeps the basis: a reference cycle would delay freeing both.
         """
         gone = max(self.V.shape[1] + V.shape[1] - self.LIMIT, 0)
         if gone:  # before the new ones are split into an old and a new part; d stays
@@ -260,7 +181,7 @@ class _Best:
     problem: EllipsoidPair
     tol: float
     gap: float = inf
-    answer: Closest | None = None
+    answer: ClosestPoints | None = None
     stalled: int = 0
 
     def offer(self, r: Array, u: Array | None, factored: int) -> bool:
@@ -268,18 +189,18 @@ class _Best:
         proof = certify(self.problem, r, u)
         self.stalled = 0 if proof.gap < self.gap / 4 else self.stalled + 1
         if proof.gap < self.gap:
-            self.gap, self.answer = proof.gap, Closest(r, factored, VERSION, u, proof=proof)
+            self.gap, self.answer = proof.gap, ClosestPoints(r, u, factored, VERSION, certificate=proof)
         return self.gap <= _TARGET or (self.gap <= self.tol and self.stalled > 3)
 
 
-def _in_span(problem: EllipsoidPair, tol: float, start: _Start) -> Closest:
+def _in_span(problem: EllipsoidPair, tol: float, start: _Start) -> ClosestPoints:
     gram, kappa = problem.geometry, problem.kappa
-    assert isinstance(gram, Gram)
+    assert isinstance(gram, KernelGeometry)
     member = gram.member
     if gram.dd <= sqrt(len(gram.g)) * gram.noise:
         raise infeasible(problem, inf)
     if kappa == (0.0, 0.0):
-        return Closest(gram.d, 0, VERSION)
+        return ClosestPoints(gram.d, None, 0, VERSION)
     spread = (gram.diagonal @ member + gram.ridge).tolist()
     lowest = [max(_ZERO * s, 10 * gram.noise, _ZERO**2 * gram.dd) for s in spread]
     # Only without a ridge can a ball collapse
@@ -292,7 +213,7 @@ def _in_span(problem: EllipsoidPair, tol: float, start: _Start) -> Closest:
         V, H, along = basis.V, basis.H, basis.along
         S = np.stack([(H * member[:, i : i + 1]).T @ H for i in (0, 1)])
         S.reshape(2, -1)[:, :: len(along) + 1] += gram.ridge
-        a, tau, _ = _newton(along, S, kappa, tau, (floor[0], floor[1]), patience=25)
+        a, tau, _ = newton(along, S, kappa, tau, (floor[0], floor[1]), patience=25)
         if factored:
             moved = max(abs(log(t / old)) for t, old in zip(tau, at, strict=True))
         feasible = along @ a > sum(k * sqrt(max(a @ part @ a, 0.0)) for k, part in zip(kappa, S, strict=True))
@@ -300,7 +221,7 @@ def _in_span(problem: EllipsoidPair, tol: float, start: _Start) -> Closest:
             # Nothing feasible in the span yet: approach the small multipliers step by step
             tau = (max(tau[0], 0.01 * at[0]), max(tau[1], 0.01 * at[1]))
             if factored == 3 and not proven:
-                w = gram.from_coordinates(gram.frontier.direction(check_feasible(problem)))
+                w = gram.from_coordinates(gram.edge.direction(check_feasible(problem)))
                 basis.extend(gram, w[:, None], gram.pull(w)[:, None])
                 proven = True
                 continue
@@ -325,7 +246,9 @@ def _in_span(problem: EllipsoidPair, tol: float, start: _Start) -> Closest:
     return best.answer
 
 
-def _without_spread(problem: EllipsoidPair, geometry: Coordinates, gone: tuple[int, ...], tol: float) -> Closest | None:
+def _without_spread(
+    problem: EllipsoidPair, geometry: Coordinates, gone: tuple[int, ...], tol: float
+) -> ClosestPoints | None:
     """Return the best r that has no spread at all in the classes that are gone, if it is the best of all."""
     kappa = [0.0 if i in gone else k for i, k in enumerate(problem.kappa)]
     weight = geometry.member @ [k if i in gone else 0.0 for i, k in enumerate(problem.kappa)]
@@ -337,13 +260,14 @@ def _without_spread(problem: EllipsoidPair, geometry: Coordinates, gone: tuple[i
         found = _in_feature_space(EllipsoidPair(inside, (kappa[0], kappa[1])), inside, tol, _Start())
     except FitError:
         return None
-    h = inside.pull(found.r)
+    h = inside.pull(found.primal)
     length = np.sqrt((h * h) @ geometry.member)
     u = h * (geometry.member @ (kappa / np.where(length > 0, length, 1.0)))
-    r = Z @ found.r
+    r = Z @ found.primal
     left = geometry.d - r - geometry.push(u)  # what the classes that are gone must make up for
     u = u + weight * lstsq((geometry.rows * weight[:, None]).T, left)[0]
-    return Closest(r, found.iterations, VERSION, u) if certify(problem, r, u).gap <= tol else None
+    proof = certify(problem, r, u)
+    return ClosestPoints(r, u, found.iterations, VERSION, certificate=proof) if proof.gap <= tol else None
 
 
 def _collapsed(
@@ -355,15 +279,15 @@ def _collapsed(
     if not null.shape[1]:
         return a, tau
     sizes = (0.0 if gone[0] else kappa[0], 0.0 if gone[1] else kappa[1])
-    inner, rest, _ = _newton(along @ null, np.ascontiguousarray(null.T @ S @ null), sizes, tau)
+    inner, rest, _ = newton(along @ null, np.ascontiguousarray(null.T @ S @ null), sizes, tau)
     return null @ inner, (tau[0] if gone[0] else rest[0], tau[1] if gone[1] else rest[1])
 
 
-def _factor(gram: Gram, tau: Sequence[float], basis: _Basis) -> Array:
+def _factor(gram: KernelGeometry, tau: Sequence[float], basis: _Basis) -> Array:
     """Return x(τ); r(τ), its first and its second derivatives are added to the basis."""
     member = gram.member
     T = member @ (np.array(tau) * (1 + gram.ridge * sum(1 / t for t in tau)))
-    left = np.flatnonzero(T < _NEVER)  # a ball of size 0 has no part in it
+    left = np.flatnonzero(T < NEVER)  # a ball of size 0 has no part in it
     whole = len(left) == len(T)
     G, g, t, sides = gram.G, gram.g, T, member
     if not whole:

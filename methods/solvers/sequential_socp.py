@@ -1,65 +1,63 @@
 """The maxi-min margin machine as a cone program, direct to Clarabel (Gu & Guo, (12); Huang et al. 2008).
 
-Huang et al. find ρ by a sequence of programs, each of which asks whether (12) is feasible at one ρ. What Theorem 3 does to
-(18) also works here: with s_x(w)² = w'Σx w, s_y(w)² = w'Σy w and the scale of w fixed by ρ (s_x + s_y) = 2, the constraints of
-(12) with slacks, w'x_i + b ≥ ρ s_x(w) - ξ_i, are w'x_i + b' ≥ 1 - ξ_i for b' = b - (s_x - s_y)/(s_x + s_y), and the largest ρ is
-the smallest s_x + s_y = 2/ρ. The sequence shrinks to a single convex program, with a dual:
+    min  s_x(w) + s_y(w) + C 1'ξ   s.t.  z_i(w'x_i + b') ≥ 1 - ξ_i,  ξ ≥ 0
 
-    primal   min  s_x(w) + s_y(w) + C 1'ξ   s.t.  z_i(w'x_i + b') ≥ 1 - ξ_i,  ξ ≥ 0
-    dual     max  1'λ   s.t.  Σ_i λ_i z_i x_i = Σx^½ p + Σy^½ q,  ‖p‖ ≤ 1,  ‖q‖ ≤ 1,  z'λ = 0,  0 ≤ λ ≤ C
-
-C = ∞ is the hard margin (12). The points come in coordinates in which Σx + Σy = I and Σx = diag(l): both cones are then
-diagonal, and only the rows of the points are dense.
-
-The certificate. (w, b') with the smallest slacks is primal feasible (for C = ∞, scaled until every margin is 1). λ is clipped, and
-its heavier class scaled down until z'λ = 0. What is missing from the equation, e, is shared out as p + √l e, q + √(1-l) e, which
-satisfies it exactly; λ, p and q are divided by the larger norm where it exceeds 1.
+as ``problems/scatter_margin.py`` states it. Σx + Σy = I and Σx = diag(l) there: both cones are diagonal, and only the rows of
+the points are dense.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import inf, isinf
+from math import isinf
 
 import clarabel
 import numpy as np
 from scipy.sparse import csc_array
 
-from mmc.methods.numerics.kernels import Array
+from mmc.methods.numerics import clarabel_settings
+from mmc.methods.problems import Judged
+from mmc.methods.problems.ratio import RatioLP, inseparable
+from mmc.methods.problems.ratio_matrices import dense_program
+from mmc.methods.problems.scatter_margin import (
+    ScatterAnswer,
+    ScatterMargin,
+    ScatterMultipliers,
+    ScatterPlane,
+    certify,
+)
 from mmc.methods.solution import NotConverged
-from mmc.methods.solvers import lp
+from mmc.methods.solvers import Capabilities, lp
 
 VERSION = f"clarabel {clarabel.__version__}"
+CAN = Capabilities()
 
 
-@dataclass(frozen=True)
-class ScatterMargin:
-    """The program above: ``points`` in the coordinates of ``share`` = l, ``sign`` = z."""
-
-    points: Array
-    sign: Array
-    share: Array
-    C: float
-
-
-@dataclass(frozen=True)
-class ScatterSolution:
-    """A certified solution: ``spread`` is (s_x, s_y), ``b`` is b'."""
-
-    w: Array
-    b: float
-    spread: tuple[float, float]
-    objective: float
-    gap: float
-    iterations: int
-    version: str = VERSION
-
-
-def solve(problem: ScatterMargin, *, gap: float = 1e-6, tol: float = 1e-8) -> ScatterSolution:
+def solve(problem: ScatterMargin, *, gap: float = 1e-6, tol: float = 1e-8) -> ScatterAnswer:
     """Return the solution; ``tol`` is Clarabel's, ``gap`` what the certificate must reach.
 
     Raises InfeasibleProblem if C = ∞ and no hyperplane separates the points, NotConverged above ``gap``.
     """
+    r = problem.points.shape[1]
+    answer = _clarabel(problem, tol)
+    if isinf(problem.C) and answer.status == clarabel.SolverStatus.PrimalInfeasible:
+        separation = _separation(problem)
+        least = lp.solve(separation)
+        raise inseparable(separation.certify(least.primal, least.dual).objective)
+    x, y = np.array(answer.x), np.array(answer.z)
+    p, q = (-y[len(y) - k * (r + 1) + 1 :][:r] for k in (2, 1))
+    plane, multipliers = ScatterPlane(x[:r], float(x[r])), ScatterMultipliers(y[: len(problem.sign)], p, q)
+    width = certify(problem, plane, multipliers)
+    if not width.gap <= gap:
+        raise NotConverged(
+            f"clarabel stopped with {answer.status}, certified to {width.gap:.2g}, not to {gap:.2g}",
+            answer.iterations,
+            width.gap,
+        )
+    return Judged(plane, multipliers, answer.iterations, VERSION, certificate=width)
+
+
+def _clarabel(problem: ScatterMargin, tol: float) -> clarabel.DefaultSolution:
+    """Solve for (w, b', s_x, s_y, ξ): the rows of the points, ξ ≥ 0, the two cones."""
     n, r = problem.points.shape
     hard = isinf(problem.C)
     unit = max(problem.C, 1.0)  # of 1/ξ: Clarabel's tolerances are relative to the largest cost
@@ -82,55 +80,11 @@ def solve(problem: ScatterMargin, *, gap: float = 1e-6, tol: float = 1e-8) -> Sc
     right = np.zeros(A.shape[0])
     right[:n] = -1.0
     cost = np.concatenate([np.zeros(r + 1), [1.0, 1.0], np.full(slacks, problem.C / unit)])
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.max_threads = 1
-    settings.tol_feas = settings.tol_gap_rel = tol
-    settings.tol_gap_abs = 1e-300  # the objective can be far below 1
-    answer = clarabel.DefaultSolver(csc_array((len(cost), len(cost))), cost, A, right, cones, settings).solve()
-    if hard and answer.status == clarabel.SolverStatus.PrimalInfeasible:
-        raise lp.inseparable(_separation(problem), lp.solve)
-    x, y = np.array(answer.x), np.array(answer.z)
-    p, q = (-y[len(y) - k * (r + 1) + 1 :][:r] for k in (2, 1))
-    solution = certify(problem, x[:r], float(x[r]), y[:n], p, q, answer.iterations)
-    if not solution.gap <= gap:
-        raise NotConverged(
-            f"clarabel stopped with {answer.status}, certified to {solution.gap:.2g}, not to {gap:.2g}",
-            answer.iterations,
-            solution.gap,
-        )
-    return solution
+    settings = clarabel_settings.settings(tol, tol_gap_abs=1e-300)  # the objective can be far below 1
+    return clarabel.DefaultSolver(csc_array((len(cost), len(cost))), cost, A, right, cones, settings).solve()
 
 
-def certify(problem: ScatterMargin, w: Array, b: float, dual: Array, p: Array, q: Array, steps: int) -> ScatterSolution:
-    """Return the points made feasible, with their relative gap; it is inf where w separates nothing."""
-    z, C, share = problem.sign, problem.C, problem.share
-    margins = z * (problem.points @ w + b)
-    if isinf(C):
-        lowest = margins[z > 0].min(), margins[z < 0].min()
-        half = sum(lowest) / 2
-        w, b, slack = (w / half, (b + half - lowest[0]) / half, 0.0) if half > 0 else (w, b, inf)
-    else:
-        # Points that should lie on the margin miss it by Clarabel's tolerance, which C multiplies: scale w to the best.
-        width = np.sqrt(share @ w**2) + np.sqrt((1 - share) @ w**2)
-        scales = np.append(1.0, 1 / margins[np.abs(margins - 1) < 1e-3])
-        slacks = np.array([np.maximum(1 - scale * margins, 0).sum() for scale in scales])
-        best = int(np.argmin(scales * width + C * slacks))
-        w, b, slack = w * scales[best], b * scales[best], C * float(slacks[best])
-    spread = float(np.sqrt(share @ w**2)), float(np.sqrt((1 - share) @ w**2))
-    objective = sum(spread) + slack
-
-    dual = np.clip(dual, 0.0, C)
-    totals = dual[z > 0].sum(), dual[z < 0].sum()
-    dual = dual * np.where(z > 0, *(min(totals) / total if total else 1.0 for total in totals))
-    roots = np.sqrt(share), np.sqrt(1 - share)
-    missing = (dual * z) @ problem.points - roots[0] * p - roots[1] * q
-    norm = max(float(np.linalg.norm(u + root * missing)) for u, root in zip((p, q), roots, strict=True))
-    bound = float(dual.sum()) / max(norm, 1.0)
-    gap = max(objective - bound, 0.0) / objective if objective < inf else inf
-    return ScatterSolution(w, b, spread, objective, gap, steps)
-
-
-def _separation(problem: ScatterMargin) -> lp.RatioLP:
+def _separation(problem: ScatterMargin) -> RatioLP:
+    """Return the program of the smallest total slack."""
     G = problem.sign[:, None] * problem.points
-    return lp.RatioLP.of(G, problem.sign, np.zeros(len(G)), 1.0, False)
+    return dense_program(G, problem.sign, np.zeros(len(G)), 1.0, False)

@@ -5,11 +5,12 @@ import pytest
 from mmc.cli import verbs
 from mmc.cli.report_verb import report
 from mmc.datasets import REGISTRY, DataError
-from mmc.experiments.config import bundled, load
+from mmc.experiments.config import bundled
 from mmc.experiments.errors import ConfigError, DataAbsent
 from mmc.experiments.plan import absent
 from mmc.experiments.run import STORE
 from mmc.experiments.store import Store
+from mmc.experiments.validation import load
 
 SMALL = (
     "title: small\ndatasets:\n  two_norm: {options: {n_pos: 30, n_neg: 30}}\nmethods:\n  L: {method: lda}\n"
@@ -42,7 +43,7 @@ def test_all_go_on_past_what_is_not_here(asked, tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "mmrm_usps: not run: data set 'usps' is not on this machine" in printed
     assert "by hand" not in printed
-    assert "0 of 3 reported numbers match, 3 not run" in printed
+    assert "0 informative matches, 3 not run, of 3 reported numbers" in printed
     assert (tmp_path / "small" / "table.csv").exists()
     assert not (tmp_path / "mmrm_usps").exists(), "an older table must not be overwritten"
     assert asked == ["usps"]

@@ -36,3 +36,11 @@ def test_what_was_written_is_read(text, widest, clear_at):
 def test_damage_is_an_error(damaged):
     with pytest.raises(ValueError, match=r"not a file of compress|before its turn"):
         lzw.decompress(damaged)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_cut_gives_a_beginning(text):
+    """The data may end inside a code; the reader must end too."""
+    packed = compress(TEXTS[text], 12)
+    for end in {*range(3, min(40, len(packed))), len(packed)}:
+        assert TEXTS[text].startswith(lzw.decompress(packed[:end]))

@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 
 from mmc.experiments.claims import FAILS, HOLDS, PARTLY, Claim, bsvm, framework, smem, to_markdown
-from mmc.experiments.config import load
 from mmc.experiments.engine import engine
 from mmc.experiments.errors import ConfigError
-from mmc.experiments.figures import Drawing, draw_all
-from mmc.experiments.figures.banded import _fits
-from mmc.experiments.run import Outcome, run
+from mmc.experiments.figures import draw_all
+from mmc.experiments.figures.banded import Banded
+from mmc.experiments.figures.drawing import Drawing
+from mmc.experiments.results import Results
+from mmc.experiments.run import run
 from mmc.experiments.store import Store
+from mmc.experiments.validation import load
 from tests.experiments.flat import made
 
 C = {
@@ -152,8 +154,8 @@ def test_the_figures_are_drawn(small, tmp_path):
 
 def test_an_unfinished_run_draws_what_it_has(small):
     some = dict(list(small.records.items())[:1])
-    drawn = dict(draw_all(small.config, small.units, some, small.table))
-    assert list(drawn) == FIGURES
+    drawn = dict(draw_all(Results(small.config, small.units, some)))
+    assert list(drawn) == FIGURES[2:]  # no method of the second data set, whose fits the others show, has a record
     assert [len(axes.lines) for axes in drawn[FIGURES[2]].axes] == [2, 0]  # C-SVM and clipped, of the first data set
     plt.close("all")
 
@@ -161,23 +163,22 @@ def test_an_unfinished_run_draws_what_it_has(small):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("dataset: 10 per cluster", "dataset: 11 per cluster", "C-SVM on 11 per cluster"),
-        ("methods: [C-SVM", "methods: [D-SVM", "D-SVM on 10 per cluster"),
+        ("dataset: 10 per cluster", "dataset: 11 per cluster", "did you mean '10 per cluster'"),
+        ("methods: [C-SVM", "methods: [D-SVM", "did you mean 'C-SVM'"),
         ("measures:\n  band: {rho: [1, 1.5], clusters: 5}\nclaims: bsvm\n", "", "needs the measure 'band'"),
     ],
 )
-def test_what_a_figure_lacks_is_said(small, tmp_path, old, new, message):
+def test_what_a_figure_lacks_is_said_before_the_run(tmp_path, old, new, message):
     assert old in SMALL
     path = tmp_path / "edited.yaml"
     path.write_text(SMALL.replace(old, new))
     with pytest.raises(ConfigError, match=message):
-        Outcome(load(path), small.units, small.records).draw(tmp_path)
+        load(path)
 
 
 def test_the_figure_marks_free_support_vectors_where_the_paper_puts_them(small):
     """A free α-SV has y·g = ρ1 and a free θ-SV y·g = ρ2 (section 3.4); in an SVM, y·g = 1."""
-    spec = small.config.experiment.figures["figure"]
-    svm, banded = _fits(Drawing(small.config, small.units, small.records, small.table, spec.options))
+    svm, banded = Banded()._fits(Drawing(small), ["C-SVM", "B-SVM"])
     for fit, levels in ((svm, {"α": 1.0}), (banded, {"α": 1.0, "θ": 1.5})):
         margin = fit.y * fit.model.decision_function(fit.X)
         found = {name: free for name, _, free in fit.multipliers()}

@@ -1,17 +1,24 @@
 """What the pictures claim is true, and the files are drawn."""
 
+import subprocess
+import sys
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from mmc import datasets
-from mmc.experiments.config import load
 from mmc.experiments.engine import engine
 from mmc.experiments.errors import ConfigError
-from mmc.experiments.figures import draw_all
+from mmc.experiments.figures import FIGURES, check_data, draw_all, options_of
+from mmc.experiments.figures.drawing import training_part
 from mmc.experiments.figures.ellipsoids import closest_points
-from mmc.experiments.run import run
+from mmc.experiments.plan import plan
+from mmc.experiments.preparation import rows_of
+from mmc.experiments.run import Outcome, run
 from mmc.experiments.store import Store
+from mmc.experiments.validation import load
 from mmc.methods import SVM, ErrorRateClassifier
 
 
@@ -90,7 +97,7 @@ def drawn(tmp_path, text):
 def test_knowledge_sets_are_drawn_with_every_method(tmp_path):
     """Also where a method has no answer, and where it only takes points."""
     outcome = drawn(tmp_path, SETS)
-    found = dict(draw_all(outcome.config, outcome.units, outcome.records, outcome.table))
+    found = dict(draw_all(outcome))
     titles = {name: [axes.get_title() for axes in figure.axes if axes.get_title()] for name, figure in found.items()}
     assert titles["sets_apart"][:3] == ["all boundaries", "SC-SVM: 0.00 % wrong", "HMEM: 0.00 % wrong"]
     assert titles["sets_mixed"][2] == "HMEM: infeasible"
@@ -101,22 +108,194 @@ def test_knowledge_sets_are_drawn_with_every_method(tmp_path):
         plt.close(figure)
 
 
+def test_a_method_that_is_not_run_cannot_be_drawn(tmp_path):
+    with pytest.raises(ConfigError, match="methods 'SMEM'"):
+        drawn(tmp_path, SETS.replace("{kind: knowledge}", "{kind: knowledge, methods: [SMEM]}"))
+
+
+# -- one rule for the positive class ----------------------------------------------------------------------------------
+PLAIN = """\
+title: "of $x$ and _y"
+datasets:
+  two: {file: two.csv, target: c}
+split: {kind: stratified-kfold, folds: 3}
+methods:
+  L: {method: error-rate, eta_pos: 0.6, eta_neg: 0.6}
+  G: {method: error-rate, grid: {eta_pos: [0.5, 0.9], eta_neg: [0.5, 0.9]}}
+  M: {method: mpm}
+table: {rows: [dataset], columns: [method], metrics: [error, bound_pos, bound_neg, accuracy_pos, accuracy_neg]}
+figures:
+"""
+
+
+def plain(tmp_path, figure, labels=("2", "10")):
+    """Run a study of a file that does not name its positive class; return the labels' points and its first figure."""
+    rng = np.random.default_rng(0)
+    points = {label: rng.normal(3 * i, 1, size=(30, 2)) for i, label in enumerate(labels)}
+    rows = [f"{x},{y},{label}" for label, of in points.items() for x, y in of]
+    (tmp_path / "two.csv").write_text("\n".join(["a,b,c", *rows]))
+    (tmp_path / "plain.yaml").write_text(PLAIN + f"  f: {figure}\n")
+    with Store(None) as store:
+        outcome = run(load(tmp_path / "plain.yaml"), store, engine(1))
+    _, figure = next(draw_all(outcome))
+    return outcome, figure
+
+
+def test_boundaries_draw_both_classes_of_a_file_without_positive(tmp_path):
+    """The larger label is the positive class: 10, not 2, which is larger as text only."""
+    outcome, figure = plain(tmp_path, "{kind: boundaries, methods: [L]}")
+    counts = {c.get_label(): len(c.get_offsets()) for c in figure.axes[0].collections if c.get_label()[0] != "_"}
+    assert counts == {"positive, training": 20, "negative, training": 20, "positive, test": 10, "negative, test": 10}
+    (positive,) = [c for c in figure.axes[0].collections if c.get_label() == "positive, training"]
+    X, y = training_part(outcome.units[0])
+    np.testing.assert_array_equal(positive.get_offsets(), X[y > 0])
+    ten = outcome.units[0].source.load().y[rows_of(outcome.units[0].where).train] == "10"
+    np.testing.assert_array_equal(y > 0, ten)
+    plt.close("all")
+
+
 @pytest.mark.parametrize(
-    ("old", "new", "words"),
+    "figure",
     [
-        (
-            "{kind: knowledge}",
-            "{kind: knowledge, methods: [SMEM]}",
-            "names SMEM on apart, which the config does not run",
-        ),
-        (
-            "apart: {knowledge",
-            "apart: {name: gamma_synthetic}\n  other: {knowledge",
-            "needs knowledge sets in the plane",
-        ),
+        "{kind: plane, method: G, metric: error}",
+        "{kind: tradeoff, method: M, methods: [M]}",
     ],
 )
-def test_what_cannot_be_drawn_is_said(tmp_path, old, new, words):
-    outcome = drawn(tmp_path, SETS.replace(old, new))
-    with pytest.raises(ConfigError, match=words):
-        outcome.draw(tmp_path)
+def test_figures_of_a_file_without_positive_are_drawn(tmp_path, figure):
+    outcome, drawn = plain(tmp_path, figure)
+    drawn.canvas.draw()
+    plt.close("all")
+    assert not outcome.missing
+
+
+def test_the_edge_of_feasibility_is_that_of_the_positive_class(tmp_path):
+    """Swapped classes would mirror the plane: the spreads of these two differ."""
+    outcome, drawn = plain(tmp_path, "{kind: plane, method: G, metric: error}")
+    (unit, *_) = [u for u in outcome.units if u.label == "G"]
+    edge = drawn.axes[0].lines[0]
+    at = edge.get_xdata()
+    expected = ErrorRateClassifier().feasible_eta_neg(*training_part(unit), at)
+    np.testing.assert_allclose(edge.get_ydata(), np.nan_to_num(expected, nan=1.1))
+    plt.close("all")
+
+
+def test_ellipsoids_of_a_file_without_positive(tmp_path):
+    text = PLAIN.replace("  G: {method: error-rate, grid: {eta_pos: [0.5, 0.9], eta_neg: [0.5, 0.9]}}\n", "")
+    rng = np.random.default_rng(1)
+    rows = [f"{x},{y},{label}" for label, shift in (("b", 0), ("a", 4)) for x, y in rng.normal(shift, 1, size=(20, 2))]
+    (tmp_path / "two.csv").write_text("\n".join(["a,b,c", *rows]))
+    (tmp_path / "plain.yaml").write_text(text + "  f: {kind: ellipsoids, method: L}\n")
+    with Store(None) as store:
+        outcome = run(load(tmp_path / "plain.yaml"), store, engine(1))
+    ((_, figure),) = draw_all(outcome)
+    positive = next(c for c in figure.axes[0].collections if c.get_label() == "positive")
+    assert len(positive.get_offsets()) == 20
+    assert positive.get_offsets().mean() < 2  # b is the larger label
+    plt.close("all")
+
+
+def test_infeasible_rates_leave_a_plane_without_a_best_point(tmp_path):
+    text = "{kind: plane, method: G, metric: error}"
+    (tmp_path / "x").mkdir()
+    replaced = PLAIN.replace("[0.5, 0.9]", "[0.001, 0.002]")
+    rng = np.random.default_rng(0)
+    rows = [f"{x},{y},{label}" for label in "ab" for x, y in rng.normal(0, 1, size=(20, 2))]
+    (tmp_path / "two.csv").write_text("\n".join(["a,b,c", *rows]))
+    (tmp_path / "plain.yaml").write_text(replaced + f"  f: {text}\n")
+    with Store(None) as store:
+        outcome = run(load(tmp_path / "plain.yaml"), store, engine(1))
+    assert outcome.draw(tmp_path) == ["f_two.svg", "f_two.png"]
+
+
+# -- nothing about a figure is found out after the fits -----------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("figure", "words"),
+    [
+        ("{kind: planes, method: G}", "did you mean 'plane'"),
+        ("{kind: plane, method: G}", "a figure of kind 'plane' needs 'metric'"),
+        ("{kind: plane, method: G, metric: eror}", "did you mean 'error'"),
+        ("{kind: plane, method: G, metric: error, colour: red}", "has no option 'colour'"),
+        ("{kind: plane, method: M, metric: error}", "needs 'method: error-rate' and a grid"),
+        ("{kind: plane, method: L, metric: error}", "needs 'method: error-rate' and a grid"),
+        ("{kind: boundaries, methods: [LL]}", "did you mean 'L'"),
+        ("{kind: boundaries, methods: L}", "valid tuple|valid list"),
+        ("{kind: boundaries, dashed: [X]}", "dashed 'X'"),
+        ("{kind: curves, method: G, x: eta_pos}", "needs 'lines'"),
+        ("{kind: curves, method: G, x: eta_pos, lines: eta}", "has no parameter 'eta' at every point"),
+        ("{kind: curves, method: L, x: method, lines: eta_pos}", "has no parameter 'method'"),
+        ("{kind: tradeoff, method: L, methods: [L]}", "has no frontier"),
+        ("{kind: tradeoff, method: M}", "needs 'methods'"),
+        ("{kind: ellipsoids, method: M}", "has no ellipsoids"),
+        ("{kind: ellipsoids, method: L}", "G has a grid"),
+        ("{kind: pairs, method: L}", "needs 'multiclass: one-vs-one'"),
+        ("{kind: banded}", "needs the measure 'band'"),
+    ],
+)
+def test_a_figure_that_cannot_be_drawn_is_refused_with_its_line(tmp_path, figure, words):
+    path = tmp_path / "plain.yaml"
+    path.write_text(PLAIN + f"  f: {figure}\n")
+    line = PLAIN.count("\n") + 1
+    with pytest.raises(ConfigError, match=words) as refused:
+        load(path)
+    assert f"plain.yaml:{line}: " in str(refused.value)
+
+
+def test_a_tradeoff_needs_its_metrics_in_the_table(tmp_path):
+    path = tmp_path / "plain.yaml"
+    path.write_text(PLAIN.replace(", bound_neg", "") + "  f: {kind: tradeoff, method: M, methods: [M]}\n")
+    with pytest.raises(ConfigError, match=r"needs these in table.metrics: bound_neg"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("figure", "words"),
+    [
+        ("{kind: boundaries}", "needs data in the plane; two has 3 features"),
+        ("{kind: knowledge}", "needs knowledge sets; two has none"),
+    ],
+)
+def test_what_only_the_data_can_say_is_said_before_the_fits(tmp_path, figure, words):
+    (tmp_path / "two.csv").write_text("a,b,d,c\n" + "\n".join(f"{i},{i * i},1,{i % 2}" for i in range(20)))
+    (tmp_path / "plain.yaml").write_text(PLAIN + f"  f: {figure}\n")
+    config = load(tmp_path / "plain.yaml")
+    found = list(check_data(config.experiment, plan(config)))
+    assert any(place[:2] == ("figures", "f") and words in text for place, text in found)
+
+
+@pytest.mark.parametrize("kind", FIGURES)
+def test_every_kind_says_what_it_shows_and_lists_its_options(kind):
+    assert FIGURES[kind]
+    assert "kind" not in options_of(kind).model_fields
+
+
+def test_no_figure_loads_matplotlib_before_it_is_drawn():
+    code = "import sys, mmc.experiments.figures; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["../../../pwn", "/abs/x", "a b"])
+def test_the_name_of_a_figure_is_never_a_path(tmp_path, name):
+    outcome, _ = plain(tmp_path, "{kind: boundaries, methods: [L]}")
+    experiment = outcome.config.experiment.model_copy(
+        update={"figures": {name: outcome.config.experiment.figures["f"]}}
+    )
+    results = Outcome(replace(outcome.config, experiment=experiment), outcome.units, outcome.records)
+    folder = tmp_path / "deep" / "er" / "results"
+    for file in results.draw(folder):
+        assert (folder / file).parent == folder
+        assert (folder / file).exists()
+    assert {path.name for path in (tmp_path / "deep" / "er").iterdir()} == {"results"}
+    plt.close("all")
+
+
+def test_dollars_and_underscores_of_users_are_text(tmp_path):
+    """Between two $ matplotlib would read a formula, and fail on this one; a first _ would hide a line's name."""
+    text = PLAIN.replace("  L: {", '  "_L $\\\\bad$ 5": {')
+    rng = np.random.default_rng(0)
+    rows = [f"{x},{y},{label}" for label, shift in (("b", 0), ("a", 4)) for x, y in rng.normal(shift, 1, size=(20, 2))]
+    (tmp_path / "two.csv").write_text("\n".join(["a,b,c", *rows]))
+    (tmp_path / "plain.yaml").write_text(text + "  f: {kind: boundaries}\n")
+    with Store(None) as store:
+        outcome = run(load(tmp_path / "plain.yaml"), store, engine(1))
+    outcome.draw(tmp_path)
+    assert "_L $\\bad$ 5" in (tmp_path / "f.svg").read_text()

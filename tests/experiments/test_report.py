@@ -10,15 +10,16 @@ from html.parser import HTMLParser
 import pytest
 
 from mmc.cli.report_verb import report
-from mmc.experiments.config import bundled, load
+from mmc.experiments.cells import Cell, Verdict
+from mmc.experiments.config import bundled
 from mmc.experiments.engine import engine
 from mmc.experiments.errors import ConfigError
-from mmc.experiments.render import measured
+from mmc.experiments.layout import measured
 from mmc.experiments.report import difference, page, write
 from mmc.experiments.run import STORE, Outcome, run
 from mmc.experiments.scoreboard import Result, numbers
 from mmc.experiments.store import Store
-from mmc.experiments.tables import DIFFERS, KNOWN, MATCH, Cell
+from mmc.experiments.validation import load
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 VOID = {"meta", "link", "img", "br", "hr", "input"}
@@ -85,9 +86,12 @@ def results(tmp_path_factory):
 def _judged(cells):
     """Yield cells of every verdict; half of the deviations have an experiment that shows why, half only a sentence."""
     for index, cell in enumerate(cells):
-        verdict = (MATCH, KNOWN, DIFFERS, KNOWN)[index % 4] if cell.verdict else ""
+        verdict = (
+            (Verdict.MATCH, Verdict.KNOWN, Verdict.DIFFERS, Verdict.KNOWN)[index % 4] if cell.verdict else Verdict.NONE
+        )
         see = "bmpm_sensitivity" if index % 4 == 1 else None
-        yield replace(cell, by_repetition=(50.0, 52.5 + index), trials=10, verdict=verdict, reason="known why", see=see)
+        reason = "known why" if verdict is Verdict.KNOWN else ""
+        yield replace(cell, by_repetition=(50.0, 52.5 + index), trials=10, verdict=verdict, reason=reason, see=see)
 
 
 @pytest.fixture(scope="module")
@@ -130,13 +134,17 @@ def test_every_experiment_and_every_cell_is_there(html, results):
             assert f'<span class="m">{measured(cell)}</span>' in text
     listed = sum(int(n) for n in re.findall(r"The (\d+) numbers as a list", html))
     alone = sum(int(n) for n in re.findall(r"These (\d+) numbers", html))
-    beside = sum(cell.reported is not None and not cell.verdict for r in results[1] for cell in r.outcome.table.cells)
+    beside = sum(
+        cell.reported is not None and (not cell.verdict or not r.config.experiment.reported.counts)
+        for r in results[1]
+        for cell in r.table.cells
+    )
     assert listed + alone - beside == len(numbers(results[1])) == 271
 
 
 def test_the_first_screen_says_what_became_of_the_numbers(html):
     first = re.sub(r"<[^>]+>|\s+", " ", html[html.index("<main") : html.index("<nav")])
-    assert re.search(r"print\s+271\s+numbers", first)
+    assert re.search(r"^\s*Scoreboard\s+4 \(3\)\s+of the 271 numbers", first)  # what is evidence comes first
     assert "99 times in 100" in first
 
 
@@ -187,7 +195,7 @@ def test_the_verb_prints_the_scoreboard_and_adds_a_users_study(tmp_path, capsys)
         run(load(tmp_path / "study.yaml"), store, engine(1))
     report([str(tmp_path / "study.yaml")], tmp_path / "report.html", tmp_path, None)
     printed = capsys.readouterr().out
-    assert "of 271 reported numbers, 0 match" in printed
+    assert "0 informative matches, 271 (201) not run, of 271 reported numbers" in printed
     assert "bmpm_heart: not run: no trial has a record" in printed
     assert 'id="study"' in (tmp_path / "report.html").read_text("utf-8")
 

@@ -10,12 +10,12 @@ import time
 
 import pytest
 
-from mmc.experiments.config import load
 from mmc.experiments.engine import engine
 from mmc.experiments.errors import ConfigError, TrialError
 from mmc.experiments.plan import plan
 from mmc.experiments.run import run
 from mmc.experiments.store import Store
+from mmc.experiments.validation import load
 
 STUDY = """\
 title: small
@@ -99,7 +99,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_table(study, tmp_path):
         undisturbed = run(study, store, engine(1))
     program = textwrap.dedent(f"""
         import time
-        from mmc.experiments.config import load
+        from mmc.experiments.validation import load
         from mmc.experiments.engine import engine
         from mmc.experiments.run import run
         from mmc.experiments.store import Store
@@ -135,9 +135,9 @@ def test_impossible_values_are_refused_before_anything_runs(tmp_path):
     assert calls == []
 
 
-def test_an_option_that_a_solver_lacks_names_the_trial(tmp_path):
-    study = edited(tmp_path, "{method: error-rate}", "{method: error-rate, solver_options: {toll: 1}}")
-    with Store(None) as store, pytest.raises(TrialError, match=r"L on two_norm, repetition 1, fold 1: .*'toll'"):
+def test_what_only_a_trial_can_refuse_names_it(tmp_path):
+    study = edited(tmp_path, "  L: {method: error-rate}", "  L: {method: bsvm, rho1: 2, rho2: 1, grid: [{}]}")
+    with Store(None) as store, pytest.raises(TrialError, match=r"L on two_norm, repetition 1, fold 1: .*rho1"):
         run(study, store, engine(1))
 
 

@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from mmc.experiments.config import bundled, load
+from mmc.experiments.cells import Verdict
+from mmc.experiments.config import bundled
 from mmc.experiments.plan import plan
 from mmc.experiments.records import Record
 from mmc.experiments.run import Outcome
+from mmc.experiments.score import VERDICTS, Score
 from mmc.experiments.scoreboard import PAPERS, Number, Result, by_paper, numbers, recall_all, score, to_markdown
 from mmc.experiments.store import Store
-from mmc.experiments.tables import DIFFERS, KNOWN, MATCH, NOT_RUN
+from mmc.experiments.validation import load
 from mmc.methods.solution import Status
 
 REPORTED = Path(str(resources.files("mmc.configs"))) / "reported"
@@ -28,6 +30,11 @@ def judged(name, *verdicts):
     return Result(config, outcome)
 
 
+def counted(found):
+    """Return the counts that are not 0."""
+    return {verdict: count for verdict, count in score(found).counts.items() if count}
+
+
 def test_every_file_of_reported_numbers_belongs_to_one_paper():
     listed = [file for paper in PAPERS.values() for file in paper.reported]
     assert sorted(listed) == sorted(path.name for path in REPORTED.glob("*.csv"))
@@ -40,7 +47,7 @@ def test_every_bundled_config_belongs_to_a_paper():
 def test_all_271_numbers_are_there_when_nothing_was_run():
     found = numbers([])
     assert len(found) == 160 + 4 + 4 + 54 + 30 + 12 + 2 + 5 == 271
-    assert score(found).counts == {MATCH: 0, KNOWN: 0, DIFFERS: 0, NOT_RUN: 271}
+    assert counted(found) == {Verdict.NOT_RUN: 271}
     assert {key: of.total for key, of in by_paper(found).items()} == {
         "nath": 168,
         "huang": 54,
@@ -51,15 +58,20 @@ def test_all_271_numbers_are_there_when_nothing_was_run():
 
 
 def test_verdicts_come_from_the_cells_and_the_rest_is_not_run():
-    found = numbers([judged("breast_cancer", MATCH, MATCH, KNOWN, DIFFERS)])
-    assert score(found).counts == {MATCH: 20, KNOWN: 10, DIFFERS: 10, NOT_RUN: 231}
+    found = numbers([judged("breast_cancer", Verdict.MATCH, Verdict.MATCH, Verdict.KNOWN, Verdict.DIFFERS)])
+    assert counted(found) == {Verdict.MATCH: 20, Verdict.KNOWN: 10, Verdict.DIFFERS: 10, Verdict.NOT_RUN: 231}
     assert {n.row["dataset"] for n in found if n.config == "breast_cancer"} == {"breast_cancer"}
-    assert all(n.file == "nath_table1.csv" for n in found if n.verdict != NOT_RUN)
+    assert all(n.file == "nath_table1.csv" for n in found if n.verdict != Verdict.NOT_RUN)
 
 
 @pytest.mark.parametrize(
     ("verdicts", "counted"),
-    [((MATCH, DIFFERS), DIFFERS), ((KNOWN, MATCH), KNOWN), ((NOT_RUN, MATCH), MATCH), ((NOT_RUN, DIFFERS), DIFFERS)],
+    [
+        ((Verdict.MATCH, Verdict.DIFFERS), Verdict.DIFFERS),
+        ((Verdict.KNOWN, Verdict.MATCH), Verdict.KNOWN),
+        ((Verdict.NOT_RUN, Verdict.MATCH), Verdict.MATCH),
+        ((Verdict.NOT_RUN, Verdict.DIFFERS), Verdict.DIFFERS),
+    ],
 )
 def test_a_number_measured_twice_counts_once_with_the_least_favourable_verdict(verdicts, counted):
     found = numbers([judged("bmpm_heart", verdict) for verdict in verdicts])
@@ -77,7 +89,7 @@ def test_an_unfinished_run_counts_as_not_run():
     assert result.problem == f"{len(keys) // 2} of {len(keys)} trials lack a record of this code: mmc run bmpm_heart"
     mine = [n for n in numbers([result]) if n.config == "bmpm_heart"]
     assert len(mine) == 18
-    assert all(n.verdict == NOT_RUN and n.why == result.problem for n in mine)
+    assert all(n.verdict == Verdict.NOT_RUN and n.why == result.problem for n in mine)
 
 
 def test_data_that_are_not_here_are_named_and_their_numbers_not_dropped(tmp_path):
@@ -86,7 +98,7 @@ def test_data_that_are_not_here_are_named_and_their_numbers_not_dropped(tmp_path
     study.write_text(
         "title: absent\npaper: gu\ndatasets:\n  usps: {file: nowhere.csv, target: label}\nmethods:\n"
         "  MMRM: {method: mmrm}\n  SVM: {method: svm}\n  RMM: {method: rmm}\n"
-        "table: {rows: [dataset], columns: [method], metrics: [errors]}\n"
+        "multiclass: one-vs-one\ntable: {rows: [dataset], columns: [method], metrics: [errors]}\n"
         "reported: {file: mmrm_table2.csv, source: here}\n"
     )
     (tmp_path / "reported").symlink_to(REPORTED)
@@ -96,15 +108,28 @@ def test_data_that_are_not_here_are_named_and_their_numbers_not_dropped(tmp_path
     found = numbers([result])
     mine = [n for n in found if n.config == "absent"]
     assert [n.row["method"] for n in mine] == ["MMRM", "RMM", "SVM"]
-    assert all(n.verdict == NOT_RUN and "nowhere.csv" in n.why for n in mine)
+    assert all(n.verdict == Verdict.NOT_RUN and "nowhere.csv" in n.why for n in mine)
     assert len(found) == 271
 
 
 def test_markdown_adds_up():
-    lines = to_markdown(numbers([judged("bmpm_heart", MATCH, DIFFERS)])).splitlines()
-    rows = [[int(part) for part in line.split("|")[2:-1]] for line in lines[2:]]
-    assert rows[-1] == [271, 9, 0, 9, 253]
+    lines = to_markdown(numbers([judged("bmpm_heart", Verdict.MATCH, Verdict.DIFFERS)])).splitlines()
+    rows = [[int(part.split("(")[0]) for part in line.split("|")[2:-1]] for line in lines[2:]]
+    expected = dict.fromkeys(VERDICTS, 0) | {Verdict.MATCH: 9, Verdict.DIFFERS: 9, Verdict.NOT_RUN: 253}
+    assert rows[-1] == [*expected.values(), 271]
     assert [sum(column) for column in zip(*rows[:-1], strict=True)] == rows[-1]
+
+
+def test_the_first_number_is_the_informative_one_and_repeats_stand_beside_it():
+    found = [Number("nath", "x", {}, Verdict.WEAK), Number("nath", "x", {}, Verdict.MATCH)]
+    found.append(Number("nath", "x", {}, Verdict.MATCH, same_as="SOCP"))
+    text = str(Score.of(found))
+    assert text.startswith("2 (1) informative matches, 1 weak matches, of 3 reported numbers")
+
+
+def test_a_sweep_over_readings_does_not_count():
+    sweep = judged("nath_iteration_cap", Verdict.DIFFERS)
+    assert all(n.verdict is Verdict.NOT_RUN for n in numbers([sweep]))
 
 
 def test_where_a_number_stands():

@@ -5,9 +5,8 @@ import hashlib
 import numpy as np
 import pytest
 
-from mmc.experiments.config import Fixed, KFold, Partitions
 from mmc.experiments.errors import ConfigError
-from mmc.experiments.splits import seed_of, splits
+from mmc.experiments.splits import Fixed, KFold, Partitions, seed_of
 
 
 @pytest.fixture
@@ -16,7 +15,8 @@ def y():
 
 
 def make(protocol, y, repetition=0, seed=7):
-    return list(splits(protocol, y, repetition, seed_of(seed, "set", "split", repetition), "set"))
+    rng = np.random.default_rng(seed_of(seed, "set", "split", repetition))
+    return protocol.parts(np.asarray(y).astype(np.intp), None, rng)
 
 
 @pytest.mark.parametrize("folds", [2, 3, 5, 10])
@@ -85,3 +85,38 @@ def test_many_classes_are_even_in_every_fold(folds):
     (part,) = make(Partitions(kind="partitions", train=0.8), y)
     for value in range(7):
         assert np.sum(y[part.train] == value) == round(0.8 * np.sum(y == value))
+
+
+@pytest.mark.parametrize(
+    ("protocol", "words", "overlap", "splits"),
+    [
+        (KFold(folds=5), "stratified 5-fold cross-validation", 0, 5),
+        (KFold(folds=3, repetitions=2), "stratified 3-fold cross-validation, 2 repetitions", 0, 3),
+        (Partitions(train=0.8, repetitions=9), "random partitions, 80 % for training, 9 repetitions", 0.25, 1),
+        (
+            Fixed(repetitions=4, redraw=True),
+            "a fixed training and test part, 4 repetitions, data drawn anew each time",
+            0,
+            1,
+        ),
+    ],
+)
+def test_a_protocol_knows_itself(protocol, words, overlap, splits):
+    assert protocol.words() == words
+    assert protocol.overlap == pytest.approx(overlap)
+    assert protocol.per_repetition == splits
+
+
+def test_a_fixed_split_takes_what_the_data_set_declares(y):
+    rng = np.random.default_rng(0)
+    assert len(Fixed().parts(y.astype(np.intp), 40, rng)[0].train) == 40
+    assert len(Fixed(train=50).parts(y.astype(np.intp), 40, rng)[0].train) == 50
+    for train, declared in ((None, None), (101, None), (None, 101)):
+        with pytest.raises(ConfigError):
+            Fixed(train=train).parts(y.astype(np.intp), declared, rng)
+
+
+def test_only_a_fixed_split_needs_redraw_for_repetitions():
+    assert list(Fixed(repetitions=2).problems())
+    for protocol in (Fixed(repetitions=2, redraw=True), KFold(repetitions=2), Partitions(train=0.5, repetitions=2)):
+        assert not list(protocol.problems())

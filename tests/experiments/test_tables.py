@@ -1,98 +1,67 @@
-"""Verdicts, spreads and layouts."""
+"""Records gathered into a table."""
 
-import numpy as np
+from dataclasses import replace
+
 import pytest
 
-from mmc.experiments import render
-from mmc.experiments.config import Deviation, Reported
-from mmc.experiments.tables import DIFFERS, KNOWN, MATCH, NOT_RUN, Cell, Table, compare, judge
+from mmc.experiments.layout import measured
+from mmc.experiments.plan import plan
+from mmc.experiments.records import Counts, Proof, Record
+from mmc.experiments.tables import gather
+from mmc.experiments.validation import load
+from mmc.methods.solution import Status
 
-KEYS = {"dataset": "pima", "method": "A"}
-
-
-def cell(values=(), **kwargs):
-    defaults = {"trials": 3 * len(values), "keys": KEYS, "metric": "error_pos"}
-    return Cell(by_repetition=tuple(values), **{**defaults, **kwargs})
-
-
-@pytest.mark.parametrize("repetitions", [1, 3, 10])
-def test_the_verdict_accepts_99_of_100_papers(repetitions):
-    """Papers that followed the same protocol are judged to match about 99 times in 100."""
-    rng = np.random.default_rng(0)
-    matches = 0
-    papers = 4000
-    for _ in range(papers):
-        ours = cell(tuple(rng.normal(10, 2, size=10)))
-        printed = f"{rng.normal(10, 2, size=repetitions).mean():.4f}"
-        matches += judge(Cell(**{**vars_of(ours), "reported": printed}), repetitions) == MATCH
-    assert matches / papers == pytest.approx(0.99, abs=3 * (0.99 * 0.01 / papers) ** 0.5)
-
-
-def vars_of(c):
-    return {name: getattr(c, name) for name in Cell.__dataclass_fields__}
-
-
-def test_rounding_alone_explains_half_a_unit():
-    same = (4.16, 4.16, 4.16)
-    assert judge(cell(same, reported="4.2"), 1) == MATCH
-    assert judge(cell(same, reported="4.1"), 1) == DIFFERS
-
-
-def test_infeasible_must_be_infeasible_everywhere():
-    assert judge(cell(trials=30, infeasible=30, reported="×"), 1) == MATCH
-    assert judge(cell((1.0,), trials=30, infeasible=29, reported="×"), 1) == DIFFERS
-    assert judge(cell(trials=30, infeasible=30, reported="3.1"), 1) == DIFFERS
-    assert judge(cell(trials=30, failed=30, reported="3.1"), 1) == NOT_RUN
+STUDY = """\
+title: t
+datasets: {two_norm: {options: {n_pos: 20, n_neg: 20}}}
+split: {kind: stratified-kfold, folds: 2, repetitions: 2}
+methods:
+  L: {method: svm}
+table: {metrics: [error, fit_seconds, train_seconds, gap, iterations]}
+"""
 
 
 @pytest.fixture
-def table(tmp_path):
-    (tmp_path / "reported").mkdir()
-    (tmp_path / "reported" / "t.csv").write_text(
-        "dataset,eta_pos,method,metric,value\n"
-        "pima,0.3,A,error_pos,10.0\npima,0.30,B,error_pos,×\npima,0.5,A,error_pos,9.0\nsonar,0.3,A,error_pos,1\n"
-    )
-    cells = [
-        cell((9.0, 10.0, 11.0), keys={**KEYS, "eta_pos": 0.3}),
-        cell(trials=9, infeasible=9, keys={"dataset": "pima", "method": "B", "eta_pos": 0.3}),
-        cell((20.0, 20.1), keys={**KEYS, "eta_pos": 0.5}),
-        cell((2.0, 2.1), trials=9, infeasible=1, capped=3, keys={"dataset": "pima", "method": "B", "eta_pos": 0.5}),
-    ]
-    reported = Reported(
-        file="t.csv", source="Table 9", deviations=[Deviation(where={"eta_pos": 0.5}, reason="the moon", see="moon")]
-    )
-    return Table(
-        "t",
-        "a title",
-        ("eta_pos",),
-        ("method",),
-        ("error_pos",),
-        tuple(compare(cells, reported, ["pima"], tmp_path)),
-        {},
-    )
+def cells(tmp_path):
+    (tmp_path / "t.yaml").write_text(STUDY)
+    config = load(tmp_path / "t.yaml")
+    units = plan(config)
+    records = {
+        unit.trials[0].key: Record(
+            unit.trials[0].key,
+            Status.SOLVED,
+            seconds=1.0 + i,
+            train_seconds=0.5,
+            counts=Counts(10, 10, i, 0),
+            proof=Proof(1.0, 10.0 ** -(9 - i), 10 * i),
+        )
+        for i, unit in enumerate(units)
+    }
+    return {cell.metric: cell for cell in gather(config, units, records).cells}
 
 
-def test_each_reported_number_finds_its_cell(table):
-    assert [c.verdict for c in table.cells] == [MATCH, MATCH, KNOWN, ""]
-    assert table.cells[2].reason == "the moon"
-    assert table.counts() == {MATCH: 2, KNOWN: 1, DIFFERS: 0, NOT_RUN: 0}
+def test_times_are_summed_over_the_folds_of_a_repetition(cells):
+    assert cells["fit_seconds"].by_repetition == (1.0 + 2.0, 3.0 + 4.0)
+    assert cells["train_seconds"].by_repetition == (1.0, 1.0)
 
 
-def test_a_number_without_a_cell_is_listed_never_dropped(tmp_path, table):
-    reported = Reported(file="t.csv", source="Table 9")
-    cells = compare([], reported, ["pima", "sonar"], tmp_path)
-    assert len(cells) == 4
-    assert {c.verdict for c in cells} == {NOT_RUN}
+def test_the_largest_gap_is_the_largest_of_all_fits_not_a_mean(cells):
+    assert cells["gap"].mean == 1e-6
+    assert measured(cells["gap"]) == "1.0e-06"
 
 
-def test_the_three_formats_say_the_same(table):
-    markdown = render.to_markdown(table)
-    assert "| 0.3 | 10.0 ± 1.0 <br> 10.0 +0.0 ✓ | × <br> × ✓ |" in markdown
-    assert "2.05 ± 0.07 (× 1/9)†" in markdown
-    assert "the moon (see moon)" in markdown
-    latex = render.to_latex(table)
-    assert r"0.3 & 10.0 $\pm$ 1.0 (10.0\checkmark) & $\times$ ($\times$\checkmark) \\" in latex
-    assert latex.count(r"\toprule") == latex.count(r"\bottomrule") == 1
-    csv = render.to_csv(table).splitlines()
-    assert len(csv) == 1 + len(table.cells)
-    assert csv[1].startswith("pima,A,0.3,,error_pos,10,1,3,9,0,0,0,10.0,0,match")
+def test_errors_are_pooled_over_folds_and_steps_averaged(cells):
+    assert cells["error"].by_repetition == (2.5, 12.5)
+    assert cells["iterations"].by_repetition == (5.0, 25.0)
+
+
+def test_a_repetition_with_a_failed_fold_does_not_count(tmp_path):
+    (tmp_path / "t.yaml").write_text(STUDY)
+    config = load(tmp_path / "t.yaml")
+    units = plan(config)
+    solved = Record("", Status.SOLVED, counts=Counts(10, 10, 1, 1))
+    records = {unit.trials[0].key: replace(solved, key=unit.trials[0].key) for unit in units}
+    last = units[-1].trials[0].key
+    records[last] = Record(last, Status.INFEASIBLE, distance=0.25)
+    cell = next(cell for cell in gather(config, units, records).cells if cell.metric == "error")
+    assert (cell.by_repetition, cell.infeasible, cell.trials, cell.distance) == ((10.0,), 1, 4, 0.25)

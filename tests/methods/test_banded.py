@@ -4,13 +4,9 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
-from sklearn.svm import SVC, SVR
+from sklearn.svm import SVC
 
 from mmc.methods import BSVM, RMM, SVM, NotConverged
-from mmc.methods.banded import BandedProblem
-from mmc.methods.numerics.gram import Gram
-from mmc.methods.numerics.kernels import KernelSpec
-from mmc.methods.solvers import banded_libsvm, banded_qp, hinge_interior
 
 BANDS = [  # C1, C2, rho1, rho2
     (10.0, 100.0, 1.0, 1.5),
@@ -30,45 +26,6 @@ def data(n=100, seed=0):
     return make_classification(
         n, 4, n_informative=3, n_redundant=0, n_clusters_per_class=1, flip_y=0.1, weights=[0.6], random_state=seed
     )
-
-
-def state(band, kernel, seed=0, n=100):
-    X, y = data(n, seed)
-    return BandedProblem(KernelSpec(**kernel)(X, X), 2.0 * y - 1, *band)
-
-
-@pytest.mark.parametrize("kernel", KERNELS, ids=by_kernel)
-@pytest.mark.parametrize("band", [*BANDS, (1.0, np.inf, 1.0, 1.2), (20.0, np.inf, 1.0, 2.0)], ids=str)
-@pytest.mark.parametrize("solve", [banded_libsvm.solve, hinge_interior.solve], ids=["libsvm", "interior-point"])
-def test_the_solvers_agree(band, kernel, solve):
-    p = state(band, kernel)
-    first = solve(p, tol=1e-6)
-    second = banded_qp.solve(p, tol=1e-8)
-    assert first.objective == pytest.approx(second.objective, rel=1e-6)
-    values = [p.K @ answer.coef + answer.b for answer in (first, second)]
-    np.testing.assert_allclose(*values, atol=1e-4)
-    if np.isinf(p.C2):
-        assert np.max(p.sign * values) <= p.rho2 * (1 + 1e-12)
-
-
-@pytest.mark.parametrize("kernel", KERNELS, ids=by_kernel)
-@pytest.mark.parametrize("band", BANDS, ids=str)
-def test_strong_duality(band, kernel):
-    """(2.3) and (3.14), evaluated here, meet to 1e-8."""
-    p = state(band, kernel, seed=1)
-    C1, C2, rho1, rho2 = band
-    answer = banded_qp.solve(p, tol=1e-8)
-    alpha, theta, y = answer.alpha, answer.theta, p.sign
-    assert abs(y @ (alpha - theta)) <= 1e-12 * np.sum(alpha + theta)
-    assert min(alpha.min(), theta.min()) >= 0
-    assert alpha.max() <= C1
-    assert theta.max() <= C2
-    square = (y * (alpha - theta)) @ p.K @ (y * (alpha - theta)) / 2
-    margin = y * (p.K @ (y * (alpha - theta)) + answer.b)
-    primal = square + C1 * np.sum(np.maximum(rho1 - margin, 0)) + C2 * np.sum(np.maximum(margin - rho2, 0))
-    dual = rho1 * np.sum(alpha) - rho2 * np.sum(theta) - square
-    assert abs(primal - dual) <= 1e-8 * primal
-    assert answer.objective == pytest.approx(primal, rel=1e-12)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=by_kernel)
@@ -126,42 +83,6 @@ def test_the_band_and_the_costs_have_a_unit():
     np.testing.assert_allclose(10 * one.decision_function(X), ten.decision_function(X), atol=1e-5)
 
 
-def test_equal_costs_are_the_limit_of_unequal_ones():
-    """The plain regression and the stacked one are two programs for the same problem."""
-    kernel = {"kernel": "rbf", "gamma": 0.5}
-    plain = banded_libsvm.solve(state((2.0, 2.0, 1.0, 1.5), kernel))
-    stacked = banded_libsvm.solve(state((2.0, 2.0 * (1 + 1e-9), 1.0, 1.5), kernel))
-    np.testing.assert_allclose(plain.coef, stacked.coef, atol=1e-6)
-
-
-def test_far_decision_values_widen_the_tube(monkeypatch):
-    """A point so far out that it passes the outer edge of the first tube, where copy A would charge it again."""
-    X = np.random.default_rng(0).normal(size=(40, 2)) + np.repeat([[1.5], [-1.5]], 20, axis=0)
-    X[0, 0] = 1e3
-    p = BandedProblem(X @ X.T, np.repeat([1.0, -1.0], 20), 1.0, 1e-5, 1.0, 1.5)
-    widths = []
-
-    def recorded(**options):
-        widths.append(options["epsilon"])
-        return SVR(**options)
-
-    monkeypatch.setattr(banded_libsvm, "SVR", recorded)
-    answer, reference = banded_libsvm.solve(p), banded_qp.solve(p)
-    largest = np.max(np.abs(p.K @ answer.coef + answer.b))
-    assert largest > 2 * widths[0] - p.rho2
-    assert largest < 2 * widths[-1] - p.rho2
-    assert answer.objective == pytest.approx(reference.objective, rel=1e-6)
-
-
-@pytest.mark.parametrize("solve", [banded_libsvm.solve, banded_qp.solve, hinge_interior.solve])
-def test_the_bias_without_a_free_multiplier_is_in_the_middle(solve):
-    """Two points, C so small that both multipliers are at their bound: every b between is optimal."""
-    p = BandedProblem(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([1.0, -1.0]), 0.1, 0.0, 1.0, 1.5)
-    answer = solve(p)
-    np.testing.assert_allclose(answer.alpha, 0.1)
-    assert answer.b == pytest.approx(0, abs=1e-3)
-
-
 @pytest.mark.parametrize("kernel", KERNELS, ids=by_kernel)
 def test_the_relative_margin_machine_is_the_limit_of_the_banded_svm(kernel):
     X, y = data()
@@ -170,16 +91,6 @@ def test_the_relative_margin_machine_is_the_limit_of_the_banded_svm(kernel):
     np.testing.assert_allclose(hard.decision_function(X), soft.decision_function(X), atol=1e-4)
     assert hard.solution_.objective == pytest.approx(soft.solution_.objective, rel=1e-5)
     assert len(hard.theta_support_) > 0
-
-
-@pytest.mark.parametrize("kernel", KERNELS, ids=by_kernel)
-def test_no_theta_exceeds_what_a_finite_cost_needs(kernel):
-    """With C2 = ρ1/ρ2 n C1 the bound is as good as hard, so that ∞ needs no other program."""
-    p = state((5.0, np.inf, 1.0, 1.3), kernel)
-    reference = banded_qp.solve(p)
-    assert 0 < np.sum(reference.theta) <= p.largest_theta
-    finite = banded_qp.solve(state((5.0, p.largest_theta, 1.0, 1.3), kernel))
-    assert finite.objective == pytest.approx(reference.objective, rel=1e-6)
 
 
 @pytest.mark.parametrize("B", [1.05, 1.5, 4.0])
@@ -237,17 +148,3 @@ def test_stopped_short():
         BSVM(kernel="rbf", gamma=0.5, solver_options={"max_iter": 2}).fit(X, y)
     with pytest.raises(NotConverged, match="relative duality gap"):
         BSVM(kernel="rbf", gamma=0.5, solver="qp", solver_options={"max_iter": 2}).fit(X, y)
-
-
-@pytest.mark.parametrize("kernel", [*KERNELS, {"kernel": "poly", "gamma": 0.3, "degree": 2}], ids=by_kernel)
-@pytest.mark.parametrize("band", [*BANDS, (20.0, np.inf, 1.0, 2.0)], ids=str)
-def test_rows_on_demand_are_the_matrix(band, kernel):
-    """Every point twice is two copies of the features there, and four of the matrix here."""
-    whole = state(band, kernel, seed=4)
-    X, _ = data(seed=4)
-    rows = BandedProblem(Gram(KernelSpec(**kernel), X, memory=0), whole.sign, *band)
-    first, second = banded_libsvm.solve(rows), banded_libsvm.solve(whole)
-    assert first.objective == pytest.approx(second.objective, rel=first.gap + second.gap + 1e-12)
-    values = [whole.K @ answer.coef + answer.b for answer in (first, second)]
-    near = 1e-6 + 4 * np.sqrt(2 * (first.gap + second.gap) * second.objective)
-    np.testing.assert_allclose(*values, atol=near)

@@ -10,7 +10,8 @@ from sklearn.datasets import make_classification
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mmc.methods
-from mmc.methods import CATALOGUE, HMEM, LDA, Solution
+from mmc.methods import CATALOGUE, HMEM, LDA, ErrorRateClassifier, Solution
+from mmc.methods.solvers import Capabilities, load_solver, options_of
 
 PRESENT = [m for m in CATALOGUE.values() if (Path(mmc.methods.__file__).parent / f"{m.module}.py").exists()]
 
@@ -84,6 +85,40 @@ def test_fitted_attributes(estimator):
         assert model.dual_coef_.shape == (1, len(model.support_))
 
 
+def numbers(model):
+    """The single numbers among the fitted attributes, as records name them; a label may be a number too, but is none."""
+    labels = ("n_features_in_", "pos_label_")
+    return {
+        name[:-1]
+        for name, value in vars(model).items()
+        if name.endswith("_") and name not in labels and isinstance(value, (int, float, np.number))
+    }
+
+
+@pytest.mark.parametrize("entry", PRESENT, ids=lambda e: e.key)
+def test_the_catalogue_declares_what_a_fit_leaves(entry):
+    left = set()
+    for estimator in variants("all"):
+        if type(estimator) is entry.load():
+            model = clone(estimator).fit(*two_classes(estimator))
+            assert numbers(model) <= set(entry.facts)
+            assert hasattr(model, "worst_case_error_") == entry.bounds
+            left |= {fact for fact in entry.facts if hasattr(model, f"{fact}_")}
+    assert left == set(entry.facts)
+
+
+@pytest.mark.parametrize("labels", [("2", "10"), (2, 10), (-1.0, 1.0), ("no", "yes"), (False, True)], ids=str)
+def test_the_larger_label_is_positive_as_a_number_if_all_are(labels):
+    X, y = two_classes(None)
+    model = ErrorRateClassifier(0.9, 0.3).fit(X, np.array(labels)[y])
+    stated = ErrorRateClassifier(0.9, 0.3, pos_label=labels[1]).fit(X, np.array(labels)[y])
+    other = ErrorRateClassifier(0.9, 0.3, pos_label=labels[0]).fit(X, np.array(labels)[y])
+    assert (model.pos_label_, other.pos_label_) == (labels[1], labels[0])
+    assert list(model.classes_) == sorted(labels)
+    np.testing.assert_array_equal(model.coef_, stated.coef_)
+    assert not np.allclose(model.coef_, other.coef_)
+
+
 @pytest.mark.parametrize("estimator", list(variants()), ids=str)
 def test_the_positive_class_can_be_the_smaller_label(estimator):
     """Naming the other class positive mirrors a symmetric problem: same data, labels swapped."""
@@ -104,3 +139,23 @@ def test_an_unknown_solver_or_option_is_refused_with_a_hint(entry):
         entry.load()(solver=default + "x").fit(X, y)
     with pytest.raises(ValueError, match="has no option 'no_such_option'"):
         entry.load()(solver_options={"no_such_option": 1}).fit(X, y)
+
+
+def test_a_solver_option_is_refused_before_the_data_are_looked_at():
+    with pytest.raises(ValueError, match="did you mean 'tol'"):
+        ErrorRateClassifier(solver_options={"tool": 1e-3}).fit(None, None)
+
+
+@pytest.mark.parametrize("entry", PRESENT, ids=lambda e: e.key)
+def test_every_solver_says_what_it_can_do(entry):
+    for module in entry.solvers.values():
+        assert isinstance(load_solver(module).CAN, Capabilities)
+        assert "session" not in options_of(module)
+
+
+def test_a_solver_for_the_linear_kernel_refuses_others_and_names_those_that_can(monkeypatch):
+    monkeypatch.setattr("mmc.methods.solvers.ellipsoid.CAN", Capabilities(kernels=False))
+    X, y = two_classes(None)
+    ErrorRateClassifier(0.9, 0.9, solver="ellipsoid").fit(X, y)
+    with pytest.raises(ValueError, match=r"for kernel='linear' only.*take solver='secular' or 'socp'"):
+        ErrorRateClassifier(0.9, 0.9, solver="ellipsoid", kernel="rbf", gamma=1.0).fit(X, y)

@@ -5,9 +5,8 @@ from math import inf
 
 import numpy as np
 import pytest
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from mmc.methods import CATALOGUE, LDA, M4, MMRM, MPM, SVM, FitError
+from mmc.methods import CATALOGUE, LDA, M4, MMRM, MPM, SVM
 from mmc.methods.dispersions import dispersions
 
 from .test_mmrm import overlapping, separable
@@ -64,22 +63,3 @@ def test_each_method_is_the_best_on_its_own_ratio(key, dimensions, seed):
     assert len(others) > 10
     assert own < min(others) * (1 + 1e-7)
     assert own < np.median(others) * (1 - 1e-6)
-
-
-def test_lda_is_the_classical_discriminant():
-    X, z = overlapping()
-    model = LDA(ridge=0.0).fit(X, z)
-    classical = LinearDiscriminantAnalysis(solver="lsqr").fit(X, z)
-    scale = model.coef_[0, 0] / classical.coef_[0, 0]
-    np.testing.assert_allclose(model.coef_, scale * classical.coef_, rtol=1e-9)
-    middle = (X[z > 0].mean(axis=0) + X[z < 0].mean(axis=0)) / 2
-    assert model.decision_function([middle])[0] == pytest.approx(0, abs=1e-12)
-    assert model.solution_.gap < 1e-12
-    d = dispersions(model.coef_, X, z)
-    assert model.solution_.objective == pytest.approx((d.b_c / d.w_v) ** 2)
-
-
-def test_lda_without_scatter_asks_for_a_ridge():
-    X, z = overlapping()
-    with pytest.raises(FitError, match="ridge > 0"):
-        LDA(ridge=0.0).fit(np.column_stack([X, z]), z)

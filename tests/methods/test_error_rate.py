@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_blobs
 
 from mmc.datasets import load
-from mmc.methods import ErrorRateClassifier, InfeasibleProblem, NotConverged
+from mmc.methods import ErrorRateClassifier, FitError, InfeasibleProblem, NotConverged
 
 KERNELS = (
     {"kernel": "linear"},
@@ -265,3 +265,11 @@ def test_a_missing_modelling_language_is_named(monkeypatch):
     X, y = make_blobs(40, 2, centers=2, random_state=0)
     with pytest.raises(ImportError, match=r"pip install cvxpy"):
         ErrorRateClassifier(0.5, 0.5, solver="socp", solver_options={"backend": "cvxpy/SCS"}).fit(X, y)
+
+
+def test_a_singular_covariance_is_an_error_of_each_step_not_of_the_path():
+    """Solver "ellipsoid" prepares all sizes together; what it finds there must not end the path."""
+    X, y = two_classes(m=12, n=6)  # the positive class has four points
+    grid = [{"eta_pos": eta, "eta_neg": 0.9} for eta in (0.9, 0.8)]
+    steps = list(ErrorRateClassifier(solver="ellipsoid").fit_path(X, y, grid))
+    assert [type(step.error) for step in steps] == [FitError, FitError]

@@ -3,6 +3,7 @@
 import doctest
 import pickle
 import re
+from decimal import ROUND_CEILING, ROUND_FLOOR
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from mmc.methods import LDA, InfeasibleProblem, RateGuarantee, guarantee
 from mmc.methods import rate_thresholds as thresholds
 from mmc.methods.rate_thresholds import Limits, place
+from mmc.words import percent
 
 NAMES = ("'a'", "'b'")
 REPETITIONS = 500
@@ -363,6 +365,12 @@ def test_a_number_limits_the_larger_label():
     model = RateGuarantee(LogisticRegression(), 0.1, random_state=0).fit(X, y)
     named = RateGuarantee(LogisticRegression(), {"ill": 0.1}, random_state=0).fit(X, y)
     assert model.guarantee_ == named.guarantee_
+
+
+def test_a_bound_is_rounded_up_and_a_confidence_down():
+    assert percent(0.04561, ROUND_CEILING) == "4.57 %"
+    assert percent(0.999999, ROUND_FLOOR) == "99.9 %"
+    assert [percent(share) for share in (0, 0.05, 0.07, 1)] == ["0 %", "5 %", "7 %", "100 %"]
 
 
 def test_the_record_reads_well():

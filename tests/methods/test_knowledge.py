@@ -1,7 +1,5 @@
 """Ellipsoid machines: the alternating algorithm against the exact cone program, and what the paper says of both."""
 
-from collections import Counter
-
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -10,9 +8,6 @@ from sklearn.svm import SVC
 from mmc import datasets
 from mmc.methods import HMEM, SCSVM, SMEM, TSVC, InfeasibleProblem, NotConverged
 from mmc.methods.numerics.kernels import KernelSpec
-from mmc.methods.shapes import knowledge_sets
-from mmc.methods.solvers import alternating
-from mmc.methods.solvers.knowledge_socp import KnowledgeProblem
 
 METHODS = (HMEM, SMEM, TSVC, SCSVM)
 RBF = {"kernel": "rbf", "gamma": 0.3}
@@ -152,53 +147,6 @@ def test_points_alone_make_a_hard_margin(params):
     assert abs(model.solution_.gap) < 1e-6
 
 
-@pytest.mark.parametrize("novelty", ["all", "class", "own"])
-@pytest.mark.parametrize("params", [{"kernel": "linear"}, RBF, POLY], ids=str)
-def test_the_training_set_of_table_1(params, novelty):
-    """It starts with the centres and holds points of the sets; at the end no critical point is new."""
-    X, y, shapes = knowledge(2, apart=2)
-    sets = knowledge_sets(X, np.where(y == 1, 1.0, -1.0), shapes)
-    kernel = KernelSpec(coef0=1.0, **params)
-    problem = KnowledgeProblem(sets, 1.0, kernel, 0.05, novelty, shared_slack=False)
-    found = alternating.solve(problem)
-    np.testing.assert_array_equal(found.points[: len(X)], X)
-    np.testing.assert_allclose(found.gram, kernel(found.points, found.points), rtol=1e-9, atol=1e-9)
-    for point, owner in zip(found.points, found.owner, strict=True):
-        step = point - X[owner]
-        assert step @ np.linalg.pinv(matrices(shapes)[owner]) @ step <= 1 + 1e-9
-    critical, _ = sets.critical(kernel, found.points, found.alpha * sets.sign[found.owner])
-    square = lambda Z: np.array([kernel(z[None], z[None])[0, 0] for z in Z])  # noqa: E731
-    distance = np.sqrt(
-        np.maximum(square(critical)[:, None] + square(found.points) - 2 * kernel(critical, found.points), 0)
-    )
-    own = np.arange(len(X))[:, None] == found.owner
-    near = {"own": own, "class": sets.sign[:, None] == sets.sign[found.owner], "all": np.ones_like(own)}[novelty]
-    assert np.all(np.where(near, distance, np.inf).min(axis=1) <= 0.05 + 1e-6)
-    assert len(found.points) > len(X)
-
-
-@pytest.mark.parametrize("params", [{"kernel": "linear"}, POLY], ids=str)
-@pytest.mark.parametrize("novelty", ["all", "own"])
-def test_kernel_rows_are_computed_once_for_each_critical_point(params, novelty):
-    """The rows of the centres, then those of every iteration's critical points: the SVMs reuse them all."""
-    X, y, shapes = knowledge(2, apart=2)
-    sets = knowledge_sets(X, np.where(y == 1, 1.0, -1.0), shapes)
-    rows = []
-
-    class Counting(KernelSpec):
-        def __call__(self, first, second):
-            rows.extend(map(tuple, first))
-            return super().__call__(first, second)
-
-    found = alternating.solve(
-        KnowledgeProblem(sets, 1.0, Counting(coef0=1.0, **params), 0.05, novelty, shared_slack=False)
-    )
-    assert found.iterations > 2
-    assert len(rows) == len(X) + found.iterations * np.count_nonzero(sets.radii)
-    counts = Counter(rows)
-    assert [counts[tuple(point)] for point in found.points] == [1] * len(found.points)
-
-
 def test_a_narrower_novelty_test_keeps_more_points():
     X, y, shapes = knowledge(2, apart=2)
     sizes = [SMEM(eps=0.4, novelty=novelty).fit(X, y, shapes).training_size_ for novelty in ("all", "own")]
@@ -333,7 +281,7 @@ def test_a_cap_that_is_too_low_is_told_with_the_last_change(method):
 @pytest.mark.parametrize("method", [HMEM, SMEM])
 def test_the_cone_program_takes_no_other_kernel(method):
     X, y, shapes = knowledge(0, apart=9)
-    with pytest.raises(ValueError, match="only a linear kernel allows; take kernel='linear' or solver='alternating'"):
+    with pytest.raises(ValueError, match="for kernel='linear' only; for kernel='rbf' take solver='alternating'"):
         method(solver="socp", **RBF).fit(X, y, shapes)
 
 

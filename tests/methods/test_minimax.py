@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, make_blobs
 
 from mmc.methods import BMPM, MPM, InfeasibleProblem, NotConverged
-from mmc.methods.minimax import SingularCovariance
+from mmc.methods.problems.moment_pair import SingularCovariance
 
 RBF = {"kernel": "rbf", "gamma": 0.05}
 

@@ -8,7 +8,7 @@ from sklearn.datasets import make_classification
 
 from mmc.methods import BSVM, MMRM, RMM, SVM, base, mmrm
 from mmc.methods.numerics import gram
-from mmc.methods.numerics.gram import Gram
+from mmc.methods.numerics.gram import LazyGram
 from mmc.methods.numerics.kernels import KernelSpec
 
 KERNELS = [KernelSpec("linear"), KernelSpec("rbf", 0.3), KernelSpec("poly", 0.5, 3, 1.0)]
@@ -38,7 +38,7 @@ def counting(X):
 @pytest.mark.parametrize("spec", KERNELS, ids=lambda spec: spec.kernel)
 def test_it_is_the_whole_matrix(spec, rows, X):
     rng = np.random.default_rng(1)
-    whole, K = spec(X, X), Gram(spec, X, memory=8 * len(X) * rows)
+    whole, K = spec(X, X), LazyGram(spec, X, memory=8 * len(X) * rows)
     near = {"rtol": 1e-12, "atol": 1e-12 * np.abs(whole).max()}
     assert len(K) == len(X)
     np.testing.assert_allclose(K.diagonal(), np.diag(whole), **near)
@@ -53,7 +53,7 @@ def test_it_is_the_whole_matrix(spec, rows, X):
 
 def test_a_row_is_made_once_while_it_fits(X):
     spec, made = counting(X)
-    K, rng = Gram(spec, X), np.random.default_rng(2)
+    K, rng = LazyGram(spec, X), np.random.default_rng(2)
     asked = set()
     for _ in range(6):
         support = rng.permutation(len(X))[:20]
@@ -67,7 +67,7 @@ def test_a_row_is_made_once_while_it_fits(X):
 @pytest.mark.parametrize("rows", [0, 6, 7, 8, 20, 21, 59, 60])
 def test_the_rows_that_do_not_fit_are_made_anew_and_no_more_is_kept_than_was_allowed(rows, X):
     spec, made = counting(X)
-    K = Gram(spec, X, memory=8 * len(X) * rows)
+    K = LazyGram(spec, X, memory=8 * len(X) * rows)
     for product in range(1, 4):
         K @ np.ones(len(X))
         kept = [i for i in made if made[i] == 1]
@@ -77,7 +77,7 @@ def test_the_rows_that_do_not_fit_are_made_anew_and_no_more_is_kept_than_was_all
 
 
 def test_a_lower_bound_frees_rows(X):
-    K = Gram(KernelSpec("rbf", 0.3), X)
+    K = LazyGram(KernelSpec("rbf", 0.3), X)
     problem, _, _ = mmrm._of_kernel(K, np.repeat([1.0, -1.0], 30), np.full(60, 1 / 30), whole=False)
     K @ np.ones(len(X))
     problem.matrix.limit(8 * len(X) * 10)

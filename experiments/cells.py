@@ -1,0 +1,216 @@
+"""Cells and tables: what was measured, beside what the paper printed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmc.experiments.metrics import COUNTED, VOTED, fact
+from mmc.experiments.records import Json
+
+INFEASIBLE = "×"
+
+Keys: TypeAlias = Mapping[str, Json]
+Place: TypeAlias = tuple[Json, ...]
+
+
+class Verdict(StrEnum):
+    """What became of a number that a paper printed. Only the first kind is evidence; `verdicts` has the rules."""
+
+    MATCH = "match"
+    WEAK = "weak match"
+    FITTED = "fitted"
+    CONSTRUCTED = "by construction"
+    INFEASIBLE = "infeasible as printed"
+    KNOWN = "explained deviation"
+    DIFFERS = "differs"
+    NOT_RUN = "not run"
+    NONE = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of a table: the mean over complete repetitions, its spread, and what the paper printed.
+
+    ``draws`` is the number of repetitions, complete or not. ``resolution`` is what one test point, classified otherwise in
+    one repetition, changes. A single run has no spread: ``sampling`` is what its test points, or the fit of a line, leave
+    uncertain (a standard error, with ``df`` degrees of freedom). ``right`` says of every test point of that run whether the
+    vote was right, ``discordant`` on how many the most similar other method is right or wrong where this one is not.
+    ``perfect`` is the number that no error gives; ``percent`` says that the unit is one in a hundred.
+
+    ``half_width`` is that of the interval in which a reported number counts as matched, ``runs`` how many runs the paper's
+    mean is taken to be of, ``same_as`` names the cells that a reported number repeats. ``place`` is where it stands in the paper.
+    """
+
+    keys: Keys
+    metric: str
+    by_repetition: tuple[float, ...] = ()
+    draws: int = 0
+    trials: int = 0
+    infeasible: int = 0
+    failed: int = 0
+    missing: int = 0
+    capped: int = 0
+    resolution: float = 0.0
+    reported: str | None = None
+    reported_std: str | None = None
+    place: Keys = field(default_factory=dict)
+    verdict: Verdict = Verdict.NONE
+    half_width: float | None = None
+    runs: int = 1
+    same_as: str = ""
+    reason: str = ""
+    see: str | None = None
+    chosen: Keys = field(default_factory=dict)
+    distance: float | None = None
+    tuned_first: int | None = None
+    sampling: float = 0.0
+    df: float = math.inf
+    right: NDArray[np.bool_] | None = field(default=None, compare=False, repr=False)
+    discordant: int | None = None
+    trouble: str = ""
+    digits: int = 2
+    whole: bool = False
+    form: str = ""
+    perfect: float = 0.0
+    percent: bool = False
+
+    @cached_property
+    def mean(self) -> float | None:
+        return float(np.mean(self.by_repetition)) if self.by_repetition else None
+
+    @cached_property
+    def std(self) -> float:
+        return float(np.std(self.by_repetition, ddof=1)) if len(self.by_repetition) > 1 else 0.0
+
+    @property
+    def se(self) -> float:
+        """The standard error of the mean, or of a single run."""
+        n = len(self.by_repetition)
+        return self.std / math.sqrt(n) if n > 1 else self.sampling
+
+    @property
+    def printed(self) -> float | None:
+        """The reported number; None where there is none, or where the paper printed ×."""
+        return None if self.reported in (None, INFEASIBLE) else float(str(self.reported))
+
+    @property
+    def difference(self) -> float | None:
+        return None if self.mean is None or self.printed is None else self.mean - self.printed
+
+    @property
+    def worth(self) -> float:
+        """What one test point changes in one repetition."""
+        return self.resolution * max(len(self.by_repetition), 1)
+
+    @property
+    def partly(self) -> str:
+        """How many repetitions the number is of, where some are infeasible; else empty."""
+        some = bool(self.by_repetition) and len(self.by_repetition) < self.draws
+        return f"{len(self.by_repetition)}/{self.draws} draws" if some else ""
+
+    @property
+    def decimals(self) -> int:
+        """How many digits to show: those of the paper, or what the config asks for."""
+        if self.printed is not None:
+            return len(str(self.reported).partition(".")[2])
+        return 0 if self.whole and len(self.by_repetition) == 1 else self.digits
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The mean difference of two methods over the same repetitions, and the half-width of its 95 % interval."""
+
+    dataset: str
+    metric: str
+    first: str
+    second: str
+    difference: float
+    half_width: float
+    repetitions: int
+
+
+@dataclass(frozen=True)
+class Discordance:
+    """Two methods on one test set: how many points only the first classifies rightly, and how many only the second.
+
+    ``p`` is the exact two-sided p-value of McNemar's test: were the methods equally good, each discordant point
+    would be as likely on either side.
+    """
+
+    dataset: str
+    first: str
+    second: str
+    only_first: int
+    only_second: int
+    points: int
+
+    @property
+    def p(self) -> float:
+        from scipy.special import bdtr
+
+        discordant = self.only_first + self.only_second
+        return min(1.0, 2 * float(bdtr(min(self.only_first, self.only_second), discordant, 0.5)))
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Whether the printed numbers of a data set are plausible together: the p-value, of how many, and what is left out."""
+
+    dataset: str
+    p: float
+    used: int
+    unused: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """All cells of a config, with the keys that lay them out."""
+
+    name: str
+    title: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    metrics: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    labels: Mapping[str, str]
+    source: str = ""
+    pairs: tuple[Pair, ...] = ()
+    spread: str = "std"
+    discordances: tuple[Discordance, ...] = ()
+    remarks: tuple[str, ...] = ()
+    joint: tuple[Joint, ...] = ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The names of all keys that tell one cell from another, besides the metric."""
+        return tuple(dict.fromkeys(["dataset", "method", *self.rows, *self.columns]))
+
+    @property
+    def judged(self) -> list[Cell]:
+        """The cells with a verdict."""
+        return [cell for cell in self.cells if cell.verdict]
+
+    def label(self, word: Json) -> str:
+        """Return how a key, a value or a metric is written."""
+        text = f"{word:g}" if isinstance(word, float) else str(word)
+        return self.labels.get(text) or _LABELS.get(text) or fact(text).label
+
+    def headings(self, column: Sequence[Json]) -> list[str]:
+        """Return what stands above a column, the metric last: a number alone would not say what it is of."""
+        keys = [
+            f"{self.label(key)} = {text}" if isinstance(part, (int, float)) and text == f"{part:g}" else text
+            for key, part in zip(self.columns, column, strict=False)
+            for text in (self.label(part),)
+        ]
+        return [*keys, self.label(column[-1])]
+
+
+_LABELS = {"eta_pos": "η₁", "eta_neg": "η₂"} | {name: metric.label for name, metric in {**COUNTED, **VOTED}.items()}

@@ -1,0 +1,57 @@
+"""The parts of README.md that are made from the committed results: ``python -m mmc.experiments.readme`` renews them."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from mmc.experiments.cells import Table
+from mmc.experiments.config import bundled
+from mmc.experiments.notes import summary
+from mmc.experiments.reference import read_reference, table_of
+from mmc.experiments.render import terminal
+from mmc.experiments.scoreboard import Committed, numbers, to_markdown
+from mmc.experiments.validation import load
+
+_EXAMPLE, _WIDTH = "breast_cancer", 118
+
+
+def parts(results: Path) -> Mapping[str, str]:
+    """Return the text of each marked part, by its name."""
+    tables = {name: table_of(load(name), read_reference(results / name)) for name in bundled()}
+    found = numbers([Committed(load(name), table) for name, table in tables.items()])
+    return {"scoreboard": to_markdown(found), "example": f"```\n{_printed(tables[_EXAMPLE])}```\n"}
+
+
+def _printed(table: Table) -> str:
+    """Return a table as the terminal shows it, without the notes."""
+    from rich.console import Console
+
+    page = io.StringIO()
+    out = Console(file=page, width=_WIDTH, highlight=False)
+    for part in terminal(table, _WIDTH):
+        out.print(part)
+        if str(part) == summary(table):
+            break
+    lines = page.getvalue().splitlines()
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def renewed(text: str, results: Path) -> str:
+    """Return README.md with its marked parts made anew."""
+    for name, part in parts(results).items():
+        first, last = f"<!-- {name}: made by `make readme` -->\n", f"<!-- end of {name} -->"
+        before, found, rest = text.partition(first)
+        _, ended, after = rest.partition(last)
+        if not (found and ended):
+            raise ValueError(f"README.md has no part {name!r} between {first.strip()} and {last}")
+        text = f"{before}{first}{part}{last}{after}"
+    return text
+
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+    readme = folder / "README.md"
+    readme.write_text(renewed(readme.read_text("utf-8"), folder / "results"), "utf-8")

@@ -1,0 +1,66 @@
+"""The moments of two classes in the space of a kernel: what its inner products tell of means and covariances.
+
+With v_i = 1/√m(i), m(i) the size of the class of point i and μ(i) its mean, B has the columns v_i (φ_i - μ(i)), so that BB' is
+the sum of the two covariances. d = μ1 - μ2 is the difference of the means. Everything follows from the Gram matrix K.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.blas import dgemm
+
+from mmc.methods.numerics.kernels import Array
+
+_EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class KernelMoments:
+    """``G`` = B'B, ``g`` = B'd, ``dd`` = d'd; ``noise`` is the rounding error of G's eigenvalues.
+
+    ``average`` has in its two columns the weights that average over the positive and over the negative class, and
+    ``means`` = K·average the inner products of all points with the two means.
+    """
+
+    average: Array
+    means: Array
+    G: Array
+    g: Array
+    dd: float
+    noise: float
+
+    @classmethod
+    def of(cls, K: Array, positive: NDArray[np.bool_], *, in_place: bool = False) -> KernelMoments:
+        """Centre K: B'B = v_i v_j (k_ij - <φ_i, μ(j)> - <μ(i), φ_j> + <μ(i), μ(j)>).
+
+        ``in_place`` overwrites K, since allocating costs as much as the arithmetic.
+        """
+        member = np.column_stack([positive, ~positive]).astype(float)
+        average = member / member.sum(axis=0)
+        means, top = K @ average, float(K.diagonal().max())
+        v = np.sqrt(average @ [1.0, 1.0])
+        between = average.T @ means
+        centred = v[:, None] * (means - member @ (between / 2))
+        scaled = v[:, None] * member
+        G = np.multiply(K, v, out=K if in_place else None)
+        G *= v[:, None]
+        dgemm(-1.0, np.hstack([centred, scaled]), np.hstack([scaled, centred]), 1.0, G.T, trans_b=1, overwrite_c=1)
+        toward = means[:, 0] - means[:, 1]
+        g = v * (toward - member @ (average.T @ toward))
+        dd = float(between[0, 0] - between[0, 1] - between[1, 0] + between[1, 1])
+        noise = 2 * _EPS * top * sqrt(len(K)) * float(v.max()) ** 2
+        return cls(average, means, G, g, dd, noise)
+
+    @property
+    def member(self) -> Array:
+        """Return the two columns that mark the points of the positive and of the negative class."""
+        return (self.average > 0).astype(float)
+
+    def on_points(self, alpha: float, c: Array) -> Array:
+        """Return the coefficients of the points φ_i in αd + Bc."""
+        c = c * np.sqrt(self.average @ [1.0, 1.0])
+        return self.average @ ([alpha, -alpha] - c @ (self.average > 0)) + c

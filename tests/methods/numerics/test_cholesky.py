@@ -1,0 +1,40 @@
+"""Cholesky with pivots returns coordinates of the points behind a Gram matrix."""
+
+import numpy as np
+import pytest
+
+from mmc.methods.numerics.cholesky import pivoted_cholesky
+
+
+@pytest.mark.parametrize("tol", [None, 1e-8])
+@pytest.mark.parametrize("rank", [1, 4, 9])
+def test_the_factor_has_the_rank_and_the_inner_products_of_the_points(rank, tol):
+    X = np.random.default_rng(rank).normal(size=(30, rank))
+    K = X @ X.T
+    factor = pivoted_cholesky(K, tol)
+    assert factor.rank == rank == factor.rows.shape[1]
+    np.testing.assert_allclose(factor.rows @ factor.rows.T, K, atol=1e-7)
+    assert len(set(factor.pivots)) == rank
+    np.testing.assert_array_equal(factor.triangle, np.tril(factor.triangle))
+
+
+def test_the_tolerance_is_relative_to_the_largest_diagonal_entry():
+    sizes = np.array([1.0, 1e-3, 1e-6, 1e-9])
+    for scale in (1e-20, 1.0, 1e20):
+        K = np.diag(scale * sizes)
+        assert pivoted_cholesky(K, 1e-7).rank == 3
+        assert pivoted_cholesky(K, 1e-2).rank == 1
+        residual = K - pivoted_cholesky(K, 1e-4).rows @ pivoted_cholesky(K, 1e-4).rows.T
+        assert 0 < residual.max() <= 1e-4 * K.max()
+
+
+def test_a_matrix_of_zeros_has_rank_zero():
+    factor = pivoted_cholesky(np.zeros((3, 3)), 1e-8)
+    assert factor.rank == 0
+    assert factor.rows.shape == (3, 0)
+
+
+def test_the_matrix_is_left_alone():
+    K = np.eye(3) + 1.0
+    pivoted_cholesky(K)
+    np.testing.assert_array_equal(K, np.eye(3) + 1.0)

@@ -1,0 +1,55 @@
+"""The secular equations: optimality, and balls that collapse."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mmc.methods.problems.ellipsoid_pair import EllipsoidPair, certify
+from mmc.methods.solvers import margin_socp, secular
+
+from ..ellipsoids import answer, coordinates, inner_products, kappa, random_problem
+
+
+@settings(deadline=None, derandomize=True, max_examples=40)
+@given(seed=st.integers(0, 10_000), share=st.floats(0.01, 0.99))
+def test_optimality(seed, share):
+    """Conditions (3.25): r = z1 - z2, and each u_i either lies on its sphere along C_i'r or C_i'r vanishes."""
+    geometry, rng = random_problem(seed)
+    asked = np.array(kappa(*rng.uniform(0.1, 1, 2)))
+    p = geometry.edge.demand(tuple(asked))[1]
+    edge = asked.max() < 30 * p
+    problem = EllipsoidPair(geometry, tuple(asked * (share / p if edge else 1.0)))
+    found = secular.solve(problem)
+    proof = certify(problem, found.primal, found.dual)
+    assert proof.gap <= 1e-8
+    h = geometry.pull(found.primal)
+    u = found.dual
+    if u is None:
+        u = h * (geometry.member @ [k / s for k, s in zip(problem.kappa, proof.spread, strict=True)])
+    size = np.sqrt(proof.norm2)
+    for side, k in zip(geometry.member.T, problem.kappa, strict=True):
+        length, spread = np.linalg.norm(u * side), np.linalg.norm(h * side)
+        assert length <= k * (1 + 1e-6)
+        assert (u * side) @ h == pytest.approx(k * spread, abs=1e-5 * size**2 + 1e-5 * k * spread)
+    between = geometry.d - geometry.push(u)
+    np.testing.assert_allclose(between, found.primal * (between @ found.primal) / proof.norm2, atol=1e-3 * size)
+
+
+@pytest.mark.parametrize("gone", [(True, False), (False, True), (True, True)])
+def test_balls_that_collapse(gone):
+    """Where a class does not reach into the direction that matters, its multiplier lies inside its ball."""
+    rng = np.random.default_rng(1)
+    P, N = rng.normal(size=(40, 6)), rng.normal(size=(40, 6))
+    P[:, 0], N[:, 0] = (0.0 if gone[0] else 0.3 * P[:, 0]), (0.0 if gone[1] else 0.3 * N[:, 0])
+    P[:, 0] += 2
+    geometry = coordinates(P, N)
+    problem = EllipsoidPair(geometry, (3.0, 3.0))
+    for space in (problem, EllipsoidPair(inner_products(geometry), problem.kappa)):
+        found = secular.solve(space)
+        assert certify(space, found.primal, found.dual).gap <= 1e-8
+        if space is problem:
+            lengths = np.sqrt((found.dual**2) @ geometry.member)
+            assert tuple(lengths < 2.9) == gone
+    r, _ = answer(problem, secular)
+    np.testing.assert_allclose(answer(problem, margin_socp)[0], r, atol=1e-6 * np.abs(r).max())

@@ -1,0 +1,35 @@
+"""The docstring of every method lists all that it takes and all that it leaves, and its example runs."""
+
+import doctest
+from importlib import import_module
+
+import pytest
+from numpydoc.docscrape import ClassDoc
+from sklearn.base import clone
+
+from mmc.methods import CATALOGUE
+
+from .test_contract import two_classes, variants
+
+
+def names(section):
+    return {name for item in section for name in item.name.split(", ")}
+
+
+@pytest.mark.parametrize("entry", CATALOGUE.values(), ids=lambda e: e.key)
+def test_parameters_and_attributes_are_complete(entry):
+    documented = ClassDoc(entry.load())
+    assert names(documented["Parameters"]) == set(entry.parameters())
+    left = set()
+    for estimator in variants("all"):
+        if type(estimator) is entry.load():
+            model = clone(estimator).fit(*two_classes(estimator))
+            left |= {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}
+    assert names(documented["Attributes"]) - {"feature_names_in_"} == left
+
+
+@pytest.mark.parametrize("module", sorted({entry.module for entry in CATALOGUE.values()}))
+def test_examples_run(module):
+    found = doctest.testmod(import_module(f"mmc.methods.{module}"))
+    assert found.attempted > 0
+    assert found.failed == 0
