@@ -144,8 +144,8 @@ def _text(cells: pd.Series) -> pd.Series:
 
 
 def _words(cell: object) -> str:
-    if isinstance(cell, (int, float, Decimal)) and not isinstance(cell, bool) and cell == cell // 1:
-        return str(int(cell))
+    if isinstance(cell, (Real, Decimal)) and not isinstance(cell, bool) and cell == cell // 1:
+        return f"{cell:.0f}" if isinstance(cell, (float, np.floating)) else str(cell // 1)
     return str(cell).strip()
 
 
