@@ -6,6 +6,7 @@ import datetime
 import re
 from collections.abc import Sequence
 from decimal import Decimal
+from numbers import Real
 from typing import Literal
 
 import numpy as np
