@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks._scaling import Fit, write
 from benchmarks._shared import need, quickest, row
 from mmc.datasets import load
-from mmc.experiments.trials import projected
+from mmc.experiments.preparation import projected
 from mmc.methods import MMRM
 from mmc.methods.numerics.kernels import Array
 

@@ -9,12 +9,13 @@ from pathlib import Path
 
 from mmc.cli.progress import Display
 from mmc.experiments import run as runner
-from mmc.experiments.config import Config, bundled, load
+from mmc.experiments.config import Config, bundled
 from mmc.experiments.engines import opened
 from mmc.experiments.engines.base import Engine, Tell
 from mmc.experiments.errors import ConfigError, UserError
 from mmc.experiments.folders import OWN, REFERENCES, STORE, earlier_seconds
 from mmc.experiments.store import Store
+from mmc.experiments.validation import load
 
 
 @dataclass(frozen=True)
@@ -48,11 +49,7 @@ class Places:
 
     results: Path = OWN
     references: Path = REFERENCES
-    data: Path | None = None
-
-    @property
-    def data_dir(self) -> str | None:
-        return str(self.data) if self.data else None
+    data_dir: Path | None = None
 
     @property
     def store(self) -> Path:

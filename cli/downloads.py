@@ -47,11 +47,12 @@ class Bar:
         self._task = bars.add_task(file, total=None)
 
     @property
-    def total(self) -> float | None:
-        return self._bars.tasks[self._task].total
+    def total(self) -> int | None:
+        size = self._bars.tasks[self._task].total
+        return None if size is None else int(size)
 
     @total.setter
-    def total(self, size: float) -> None:
+    def total(self, size: int) -> None:
         self._bars.reset(self._task, total=size or None)
 
     def update(self, size: int) -> None:

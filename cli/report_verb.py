@@ -10,11 +10,12 @@ from rich.table import Table
 
 from mmc.cli.choices import Places
 from mmc.cli.shell import console
-from mmc.experiments.config import bundled, load
+from mmc.experiments.config import bundled
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.report import write
 from mmc.experiments.scoreboard import PAPERS, VERDICTS, Number, by_paper, numbers, recall_all, score
 from mmc.experiments.store import Store
+from mmc.experiments.validation import load
 
 
 def report(names: list[str] | None, out: Path, places: Places) -> None:

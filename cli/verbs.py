@@ -22,6 +22,8 @@ from mmc.experiments.folders import folder_of, last_run
 from mmc.experiments.outcome import Outcome
 from mmc.experiments.plan import absent, plan
 from mmc.experiments.store import Store
+from mmc.experiments.validation import check_figures
+from mmc.experiments.values import check_values
 
 _SHOWN = 10
 _log = logging.getLogger("mmc")
@@ -107,10 +109,12 @@ def not_run(config: Config, error: DataAbsent, out: Console) -> None:
 def validate(selection: Selection) -> None:
     """Check configs and say how much work each is."""
     for config in selection.configs():
+        check_values(config)
         if away := absent(config, None):
             console().print(f"{config.file}: ok, but not on this machine: {', '.join(away)}", soft_wrap=True)
             continue
         units = plan(config)
+        check_figures(config, units)
         console().print(f"{config.file}: ok, {sum(len(u.trials) for u in units)} trials", soft_wrap=True)
 
 

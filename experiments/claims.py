@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmc.experiments.escape import markdown
+from mmc.experiments.measures import BandOptions
 from mmc.experiments.metrics import COUNTED, Costs
 from mmc.experiments.records import Counts, Record
 from mmc.experiments.results import Results
@@ -61,7 +62,7 @@ def bsvm(results: Results) -> Iterator[Claim]:
             continue
         c, b = zip(*draws, strict=True)
         n = len(draws)
-        rho2 = results.config.experiment.measures["band"]["rho"][1]
+        rho2 = BandOptions.model_validate(results.config.experiment.measures["band"]).rho[1]
         bounded = [v.facts["max_abs"] <= rho2 + 1e-3 for v in b]
         yield Claim(
             f"{dataset}: B-SVM limits |g| to ρ2 = {rho2:g} (4.2)",

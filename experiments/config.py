@@ -1,140 +1,29 @@
-"""The config: one YAML file, one table or figure. It is refused before anything runs if any part of it is wrong."""
+"""The config: one YAML file, one table or figure or study. Here are its parts; ``validation`` reads and checks it."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-import numpy as np
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, field_validator
+from pydantic import ConfigDict, Discriminator, Field, JsonValue, Tag, field_validator
 
-from mmc.experiments.errors import ConfigError
-from mmc.experiments.yaml_lines import line_of, read
+from mmc.experiments.dataspec import DataSpec
+from mmc.experiments.errors import ConfigError, KeyPath
+from mmc.experiments.grids import GridSpec, points, size
+from mmc.experiments.model import Model
+from mmc.experiments.splits import AnyProtocol, KFold
+from mmc.experiments.units import Params
+from mmc.experiments.yaml_lines import line_of
 from mmc.words import nearest
 
-Params = dict[str, Any]
-
-
-class Model(BaseModel):
-    """Unknown keys are refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, ser_json_inf_nan="strings")
-
-
-class SetSpec(Model):
-    """A knowledge set: a sphere with a ``radius`` or an ellipsoid with a ``matrix`` Σ around ``center``; else a point."""
-
-    label: str | int | float | bool
-    center: list[float] = Field(min_length=1)
-    radius: float | None = None
-    matrix: list[list[float]] | None = None
-
-
-# A tag in brackets is a word of pydantic's in an error's path, as list[...] is.
-_SetsOrFile = Annotated[
-    Annotated[str, Tag("[file]")] | Annotated[list[SetSpec], Field(min_length=1), Tag("[sets]")],
-    Discriminator(lambda given: "[file]" if isinstance(given, str) else "[sets]"),
+_Times = Annotated[int, Field(ge=1)]
+_AllOrEach = Annotated[
+    Annotated[_Times, Tag("[all]")] | Annotated[dict[str, _Times], Tag("[each]")],
+    Discriminator(lambda given: "[each]" if isinstance(given, dict) else "[all]"),
 ]
-
-
-class DataSpec(Model):
-    """A data set: one of the registry (``name``; default: its label here), or a file of the user's own.
-
-    ``part: train`` takes only the rows that the set declares as its training part; ``subsample`` so many of all rows,
-    drawn with the config's seed, in which every class (and either part) keeps its share. ``pca`` replaces the scaled
-    features by so many principal components, those of each split's training part.
-    ``knowledge`` adds knowledge sets: a list of them, or a CSV file beside the config (its format: ``mmc.methods.shapes``).
-    Without ``name`` and ``file`` the data set consists of them alone.
-    """
-
-    name: str | None = None
-    options: Params = {}
-    file: str | None = None
-    target: str | None = None
-    format: str | None = None
-    features: list[str] | None = None
-    positive: str | int | float | bool | None = None
-    missing: Literal["drop", "error"] = "drop"
-    part: Literal["train"] | None = None
-    subsample: Annotated[int, Field(ge=2)] | None = None
-    pca: Annotated[int, Field(ge=1)] | None = None
-    knowledge: _SetsOrFile | None = None
-
-    @property
-    def sets_alone(self) -> bool:
-        return self.knowledge is not None and self.name is None and self.file is None
-
-
-class KFold(Model):
-    """Stratified k-fold cross-validation, repeated; ``redraw`` draws a generated set anew for every repetition."""
-
-    kind: Literal["stratified-kfold"] = "stratified-kfold"
-    folds: int = Field(3, ge=2)
-    repetitions: int = Field(1, ge=1)
-    redraw: bool = False
-
-
-class Partitions(Model):
-    """Random training/test partitions; ``train`` is the share of the training part."""
-
-    kind: Literal["partitions"]
-    train: float = Field(gt=0, lt=1)
-    repetitions: int = Field(1, ge=1)
-    stratified: bool = True
-    redraw: bool = False
-
-
-class Fixed(Model):
-    """The original's own training and test part: the first ``train`` rows, or what the data set declares.
-
-    Knowledge sets alone are all trained on, and tested by their area.
-    """
-
-    kind: Literal["fixed"]
-    train: int | None = Field(None, ge=2)
-    repetitions: int = Field(1, ge=1)
-    redraw: bool = False
-
-
-Split = Annotated[KFold | Partitions | Fixed, Field(discriminator="kind")]
-
-
-class Axis(Model):
-    """Values from first to last, evenly (``linspace``) or geometrically (``logspace``): [first, last, count]."""
-
-    linspace: tuple[float, float, int] | None = None
-    logspace: tuple[float, float, int] | None = None
-
-    def values(self) -> list[float]:
-        if self.linspace is not None:
-            return [float(f"{v:.12g}") for v in np.linspace(*self.linspace)]
-        if self.logspace is not None:
-            first, last, count = self.logspace
-            return [float(f"{v:.12g}") for v in np.geomspace(first, last, count)]
-        return []
-
-
-GridSpec = list[Params] | dict[str, list[Any] | Axis]
-
-
-def points(grid: GridSpec | None) -> list[Params]:
-    """Spell a grid out: a list is taken as it is, a mapping of axes becomes their product.
-
-    An axis named "C_pos, C_neg" gives both parameters the same value.
-    """
-    if grid is None:
-        return [{}]
-    if isinstance(grid, list):
-        return grid
-    axes = [axis.values() if isinstance(axis, Axis) else axis for axis in grid.values()]
-    names = [[name.strip() for name in key.split(",")] for key in grid]
-    return [
-        {name: value for tied, value in zip(names, values, strict=True) for name in tied}
-        for values in itertools.product(*axes)
-    ]
 
 
 class Tune(Model):
@@ -145,10 +34,10 @@ class Tune(Model):
     """
 
     grid: GridSpec
-    folds: int = Field(5, ge=2)
-    repetitions: int = Field(1, ge=1)
+    folds: int = Field(default=5, ge=2)
+    repetitions: int = Field(default=1, ge=1)
     metric: str = "error"
-    first: Annotated[int, Field(ge=1)] | dict[str, Annotated[int, Field(ge=1)]] | None = None
+    first: _AllOrEach | None = None
 
     def first_on(self, dataset: str) -> int | None:
         """Return how many repetitions tune for themselves on a data set; None: all."""
@@ -163,7 +52,7 @@ class MethodSpec(Model):
     of another method beside this one, without a verdict. ``datasets`` restricts the method to some of them.
     """
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow")
 
     method: str
     datasets: list[str] | None = None
@@ -180,7 +69,7 @@ class MethodSpec(Model):
 class Deviation(Model):
     """Cells that are known to differ from the paper, and why."""
 
-    where: Params = {}
+    where: dict[str, JsonValue] = Field(default_factory=dict)
     reason: str
     see: str | None = None
 
@@ -190,9 +79,9 @@ class Reported(Model):
 
     file: str
     source: str
-    where: Params = {}
-    repetitions: int = Field(1, ge=1)
-    deviations: list[Deviation] = []
+    where: dict[str, JsonValue] = Field(default_factory=dict)
+    repetitions: int = Field(default=1, ge=1)
+    deviations: list[Deviation] = Field(default_factory=list)
 
 
 class TableSpec(Model):
@@ -203,26 +92,26 @@ class TableSpec(Model):
     are those of a number that has no reported one to follow.
     """
 
-    rows: list[str] = ["dataset"]
-    columns: list[str] = ["method"]
-    metrics: list[str] = ["error_pos", "error_neg"]
-    labels: dict[str, str] = {}
+    rows: list[str] = Field(default=["dataset"])
+    columns: list[str] = Field(default=["method"])
+    metrics: list[str] = Field(default=["error_pos", "error_neg"], min_length=1)
+    labels: dict[str, str] = Field(default_factory=dict)
     paired: str | None = None
     spread: Literal["std", "se", "both"] = "std"
     decimals: Annotated[int, Field(ge=0, le=6)] = 2
 
 
-class Costs(Model):
+class CostSpec(Model):
     """What an error of each class costs, for the risk."""
 
-    pos: float = Field(1.0, ge=0)
-    neg: float = Field(1.0, ge=0)
+    pos: float = Field(default=1.0, ge=0)
+    neg: float = Field(default=1.0, ge=0)
 
 
 class FigureSpec(Model):
     """A figure: its kind, and that kind's own options."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow")
 
     kind: str
 
@@ -243,27 +132,24 @@ class Experiment(Model):
     paper: str | None = None
     long: bool = False
     notes: str = ""
-    seed: int = Field(0, ge=0)
-    datasets: dict[str, DataSpec | None] = Field(min_length=1)
+    seed: int = Field(default=0, ge=0)
+    datasets: dict[str, DataSpec] = Field(min_length=1)
     scale: Literal["none", "standard", "unit", "minmax"] = "standard"
     multiclass: Literal["one-vs-one"] | None = None
-    split: Split = KFold(folds=3, repetitions=1)
+    split: AnyProtocol = KFold()
     methods: dict[str, MethodSpec] = Field(min_length=1)
     grid: GridSpec | None = None
-    costs: Costs = Costs(pos=1.0, neg=1.0)
-    measures: dict[str, Params] = {}
+    costs: CostSpec = CostSpec()
+    measures: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)
     claims: str | None = None
     table: TableSpec = TableSpec()
     reported: Reported | None = None
-    figures: dict[str, FigureSpec] = {}
+    figures: dict[str, FigureSpec] = Field(default_factory=dict)
 
-    @field_validator("datasets")
+    @field_validator("datasets", mode="before")
     @classmethod
-    def _defaults(cls, datasets: Mapping[str, DataSpec | None]) -> dict[str, DataSpec]:
-        return {
-            label: spec if spec and (spec.name or spec.file or spec.sets_alone) else _named(spec, label)
-            for label, spec in datasets.items()
-        }
+    def _defaults(cls, given: object) -> object:
+        return {label: _named(spec, label) for label, spec in given.items()} if isinstance(given, dict) else given
 
     def methods_on(self, dataset: str) -> dict[str, MethodSpec]:
         """Return the methods that are run on a data set."""
@@ -277,22 +163,46 @@ class Experiment(Model):
 
     def points_of(self, label: str) -> list[Params]:
         """Return the grid points of a method: its own, or the experiment's. A tuned method has one: its best."""
+        return points(self.grid_of(label))
+
+    def grid_of(self, label: str) -> GridSpec | None:
+        """Return the grid that a method reports: its own, or the experiment's. A tuned method has none."""
         spec = self.methods[label]
-        return [{}] if spec.tune else points(spec.grid if spec.grid is not None else self.grid)
+        return None if spec.tune else spec.grid if spec.grid is not None else self.grid
+
+    def trials(self) -> int:
+        """Return how many trials there are, by arithmetic: nothing is spelled out. Pairs of classes are not counted."""
+        splits = self.split.repetitions * self.split.per_repetition
+        return splits * sum(size(self.grid_of(m)) for data in self.datasets for m in self.methods_on(data))
+
+    def inner_fits(self) -> int:
+        """Return how many fits the tuning inside training parts takes at most."""
+        splits = self.split.repetitions * self.split.per_repetition
+        tunes = [spec.tune for data in self.datasets for spec in self.methods_on(data).values() if spec.tune]
+        return splits * sum(tune.folds * tune.repetitions * size(tune.grid) for tune in tunes)
 
 
-def _named(spec: DataSpec | None, label: str) -> DataSpec:
-    return (spec or DataSpec()).model_copy(update={"name": label})
+def _named(spec: object, label: str) -> object:
+    """Add a data set's default name, its label."""
+    if spec is None:
+        return {"name": label}
+    if isinstance(spec, dict) and all(spec.get(key) is None for key in ("name", "file", "knowledge")):
+        return {**spec, "name": label}
+    return spec
 
 
-class Config(BaseModel):
-    """An experiment with its name (the file's stem) and the file that it came from."""
-
-    model_config = ConfigDict(frozen=True)
+@dataclass(frozen=True)
+class Config:
+    """An experiment with its name (the file's stem), the file that it came from, and the line of every key in it."""
 
     name: str
     file: Path
     experiment: Experiment
+    lines: Mapping[KeyPath, int]
+
+    def at(self, *place: str | int) -> str:
+        """Return file:line of a key."""
+        return f"{self.file}:{line_of(place, self.lines)}"
 
 
 def bundled() -> dict[str, Path]:
@@ -312,26 +222,3 @@ def find(name: str) -> Path:
         return bundled()[name]
     except KeyError:
         raise ConfigError(f"no config {name!r}: {nearest(name, bundled())} (or give the path of a YAML file)") from None
-
-
-def load(name: str | Path) -> Config:
-    """Read and check a config; raise ConfigError with file:line for everything that is wrong in it."""
-    from mmc.experiments.config_check import explain, semantic
-
-    path = find(str(name))
-    document, lines = read(path)
-    if not isinstance(document, dict):
-        raise ConfigError(f"{path}:1: a config is a mapping of keys, such as title, datasets and methods")
-    try:
-        experiment = Experiment.model_validate(document)
-    except ValidationError as error:
-        details = error.errors()
-        # of a grid that is a mapping, pydantic also says that it is no list
-        told = [d for d in details if d["type"] != "list_type" or not isinstance(d["input"], dict)]
-        problems = [explain(detail) for detail in told or details]
-    else:
-        problems = list(semantic(experiment, path.parent))
-        if not problems:
-            return Config(name=path.stem, file=path, experiment=experiment)
-    placed = sorted({(line_of(where, lines), text) for where, text in problems})
-    raise ConfigError("\n".join(f"{path}:{line}: {text}" for line, text in placed))

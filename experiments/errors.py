@@ -1,6 +1,8 @@
-"""Errors that are the user's to mend: each is shown as one message, never as a traceback."""
+"""Errors that the user can fix: each is shown as one message, never as a traceback."""
 
 from __future__ import annotations
+
+KeyPath = tuple[str | int, ...]  # where in a config: ("methods", "SVM", "grid", 2, "C_pos")
 
 
 class UserError(Exception):
@@ -12,7 +14,19 @@ class ConfigError(UserError):
 
 
 class DataAbsent(ConfigError):
-    """A config whose data are not on this machine: the one thing that is wrong with the machine, not with the config."""
+    """The config is fine; its data are not on this machine."""
+
+
+class PlaceError(ConfigError):
+    """One problem of a config, with the place of its cause in a part of the config; whoever knows the file adds its line."""
+
+    def __init__(self, place: KeyPath, text: str):
+        super().__init__(place, text)
+        self.place = place
+        self.text = text
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class StoreError(UserError):

@@ -13,23 +13,15 @@ import inspect
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mmc import datasets
-from mmc.experiments.config import DataSpec, SetSpec
-from mmc.experiments.errors import ConfigError
-from mmc.experiments.yaml_lines import KeyPath
+from mmc.datasets.dataset import DataSet, Shape
+from mmc.experiments.dataspec import DataSpec, SetSpec, written
+from mmc.experiments.errors import KeyPath, PlaceError
 
-
-class SetError(ConfigError):
-    """A knowledge set that cannot be used; ``place`` is where in the data set's entry it is stated."""
-
-    def __init__(self, place: KeyPath, text: str):
-        super().__init__(text)
-        self.place = place
+Array = NDArray[np.float64]
 
 
 def problems(spec: DataSpec, folder: Path) -> Iterator[tuple[KeyPath, str]]:
@@ -37,18 +29,18 @@ def problems(spec: DataSpec, folder: Path) -> Iterator[tuple[KeyPath, str]]:
     if isinstance(spec.knowledge, str):
         try:
             _from_file(spec.knowledge, folder)
-        except SetError as error:
+        except PlaceError as error:
             yield error.place, str(error)
         return
     for index, entry in enumerate(spec.knowledge or []):
         try:
             _shape(index, entry, len((spec.knowledge or [])[0].center))
-        except SetError as error:
+        except PlaceError as error:
             yield error.place, str(error)
 
 
-def join(points: datasets.DataSet | None, label: str, spec: DataSpec, folder: Path) -> datasets.DataSet:
-    """Return a data set with its knowledge sets after the points, or of the sets alone; raise SetError."""
+def join(points: DataSet | None, label: str, spec: DataSpec, folder: Path) -> DataSet:
+    """Return a data set with its knowledge sets after the points, or of the sets alone; raise PlaceError."""
     if isinstance(spec.knowledge, str):
         centers, labels, shapes = _from_file(spec.knowledge, folder)
     else:
@@ -58,9 +50,9 @@ def join(points: datasets.DataSet | None, label: str, spec: DataSpec, folder: Pa
         centers, labels = np.array([e.center for e in entries]), np.array([written(e.label) for e in entries])
     if points is None:
         names = tuple(f"x{i + 1}" for i in range(centers.shape[1]))
-        return datasets.DataSet(label, centers, labels, names, shapes=tuple(shapes))
+        return DataSet(label, centers, labels, names, shapes=tuple(shapes))
     if centers.shape[1] != points.X.shape[1]:
-        raise SetError(
+        raise PlaceError(
             ("knowledge",), f"{label}: the sets have {centers.shape[1]} coordinates, the points {points.X.shape[1]}"
         )
     if isinstance(spec.knowledge, str):
@@ -69,66 +61,66 @@ def join(points: datasets.DataSet | None, label: str, spec: DataSpec, folder: Pa
         if name not in points.classes:
             place: KeyPath = ("knowledge",) if isinstance(spec.knowledge, str) else ("knowledge", index, "label")
             known = ", ".join(points.classes)
-            raise SetError(place, f"{label}: knowledge set {index + 1} has the unknown label {name!r}; valid: {known}")
-    X, y = np.vstack([points.X, centers]), np.concatenate([points.y, labels])
+            raise PlaceError(
+                place, f"{label}: knowledge set {index + 1} has the unknown label {name!r}; valid: {known}"
+            )
+    X = np.vstack([points.X.astype(np.float64, copy=False), centers])
+    y = np.concatenate([points.y, labels])
     return replace(points, X=X, y=y, shapes=tuple(shapes))
 
 
-def written(label: Any) -> str:
-    """Return a label as data sets write it: a whole number without a point."""
-    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
-
-
-def given(method: type, shapes: Any) -> dict[str, Any]:
+def given(method: type, shapes: Sequence[Shape] | None) -> dict[str, Sequence[Shape]]:
     """Return what ``fit`` is given besides X and y: the shapes, if there are any and the method takes them."""
-    takes = "shapes" in inspect.signature(method.fit).parameters  # type: ignore[attr-defined]
+    takes = "shapes" in inspect.signature(getattr(method, "fit")).parameters  # noqa: B009 (any estimator)
     return {"shapes": shapes} if shapes is not None and takes else {}
 
 
-def rescaled(shape: Any, width: NDArray[Any]) -> Any:
+def rescaled(shape: Shape, width: Array) -> Shape:
     """Return the shape of a set whose coordinates are divided by ``width``: DΣD with D = diag(1 / width).
 
     A sphere stays one only if all widths are the same.
     """
-    if np.ndim(shape) == 0:
+    if not isinstance(shape, np.ndarray):
         if shape == 0 or np.all(width == width[0]):
             return float(shape / width[0])
         return np.diag((shape / width) ** 2)
-    return np.asarray(shape) / np.outer(width, width)
+    return np.asarray(shape / np.outer(width, width))
 
 
-def _shape(index: int, entry: SetSpec, d: int) -> Any:
+def _shape(index: int, entry: SetSpec, d: int) -> Shape:
     """Return the shape of a stated set."""
     from mmc.methods.problems.shapes import knowledge_sets
 
     name = f"knowledge set {index + 1}"
     if len(entry.center) != d:
-        raise SetError(
+        raise PlaceError(
             ("knowledge", index, "center"),
             f"{name}: the centre has {len(entry.center)} coordinates, the first set's {d}",
         )
     if entry.radius is not None and entry.matrix is not None:
-        raise SetError(("knowledge", index, "matrix"), f"{name} has a radius and a matrix; give only one of them")
+        raise PlaceError(("knowledge", index, "matrix"), f"{name} has a radius and a matrix; give only one of them")
     key = "radius" if entry.matrix is None else "matrix"
     shape = (entry.radius or 0.0) if entry.matrix is None else entry.matrix
     try:
         knowledge_sets(np.array([entry.center]), np.ones(1), [shape])
     except ValueError as error:
         text = str(error).removeprefix("shapes[0]: ").replace("shapes[0]", key)
-        raise SetError(("knowledge", index, key), f"{name}: {text}") from None
-    return shape if entry.matrix is None else np.array(shape)
+        raise PlaceError(("knowledge", index, key), f"{name}: {text}") from None
+    return np.array(entry.matrix) if entry.matrix is not None else entry.radius or 0.0
 
 
-def _from_file(file: str, folder: Path) -> tuple[NDArray[Any], NDArray[Any], list[Any]]:
+def _from_file(file: str, folder: Path) -> tuple[Array, NDArray[np.str_], list[Shape]]:
     from mmc.methods.shapes import load_knowledge
 
     path = Path(file)
     try:
         X, y, shapes = load_knowledge(path if path.is_absolute() else folder / path)
     except OSError as error:
-        raise SetError(("knowledge",), f"the knowledge sets {folder / path} cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise SetError(("knowledge",), str(error)) from None
+        raise PlaceError(
+            ("knowledge",), f"the knowledge sets {folder / path} cannot be read: {error.strerror}"
+        ) from None
+    except (ValueError, csv.Error) as error:
+        raise PlaceError(("knowledge",), str(error)) from None
     return X, np.array([str(label) for label in y]), shapes
 
 
@@ -138,10 +130,10 @@ def _header(path: Path) -> list[str]:
 
 
 def _check_order(header: Sequence[str], features: Sequence[str]) -> None:
-    """Raise SetError where the columns of a file are the features of the points in another order."""
+    """Raise PlaceError where the columns of a file are the features of the points in another order."""
     columns = [name for name in header if name in features]
     if columns != list(features) and sorted(columns) == sorted(features):
-        raise SetError(
+        raise PlaceError(
             ("knowledge",),
             f"the columns {', '.join(columns)} are in another order than the features of the points, {', '.join(features)}",
         )

@@ -3,19 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
 
+from mmc.experiments.model import Model
+from mmc.experiments.units import Params
 from mmc.methods import CATALOGUE
 
+Array = NDArray[np.float64]
+Signs = NDArray[np.intp]
+Measured = dict[str, float | list[float]]
 THRESHOLDS = 50
 _TIE = 1e-6  # free support vectors share one value but for rounding
 
 
-def band(
-    model: Any, X: Any, y: Any, *, rho: tuple[float, float], clusters: int | None = None
-) -> dict[str, float | list[float]]:
+class Rule(Protocol):
+    """A fitted classifier."""
+
+    def decision_function(self, X: Array) -> Array: ...
+
+
+class BandOptions(Model):
+    """``rho`` are the ends of the band; ``clusters`` says in how many equal blocks of rows class +1 comes."""
+
+    rho: tuple[float, float]
+    clusters: Annotated[int, Field(ge=2)] | None = None
+
+
+class NoOptions(Model):
+    """A measure without options."""
+
+
+def band(model: Rule, X: Array, y: Signs, *, rho: tuple[float, float], clusters: int | None = None) -> Measured:
     """Return the numbers behind Pendse's figures, on the training points: y·g in the band, S(t), clusters.
 
     S(t) is the share of points with y·g ≥ t at 50 thresholds up to the largest |g| (4.2, 4.3), ``area`` its mean. With
@@ -25,13 +48,11 @@ def band(
     means is given in % of the mean: a rule with smaller values is not a more balanced one.
     """
     g = model.decision_function(X)
-    values: dict[str, float | list[float]] = {
-        "max_abs": float(np.max(np.abs(g))),
-        "train_error": 100 * float(np.mean(y * g <= 0)),
-        "n_alpha": len(getattr(model, "alpha_support_", model.support_)),
-    }
-    if hasattr(model, "theta_support_"):
-        values["n_theta"] = len(model.theta_support_)
+    values: Measured = {"max_abs": float(np.max(np.abs(g))), "train_error": 100 * float(np.mean(y * g <= 0))}
+    support = getattr(model, "alpha_support_", getattr(model, "support_", None))
+    for name, found in (("n_alpha", support), ("n_theta", getattr(model, "theta_support_", None))):
+        if found is not None:
+            values[name] = len(found)
     for suffix, rule in (("", g), ("_clipped", np.clip(g, -rho[1], rho[1]))):
         margin = y * rule
         values["in_band" + suffix] = 100 * float(np.mean((margin >= rho[0] - _TIE) & (margin <= rho[1] + _TIE)))
@@ -47,7 +68,7 @@ def band(
     return values
 
 
-def ratios(model: Any, X: Any, y: Any) -> dict[str, float]:
+def ratios(model: Rule, X: Array, y: Signs) -> Measured:
     """Return the quotients d_w / d_b that Gu & Guo's min-max machines minimise, (1), of a linear classifier's w.
 
     On the training points, by their names in the catalogue; Σ is divided by the class sizes in d_w^s, and D = 0 in d_w^d. A
@@ -57,18 +78,41 @@ def ratios(model: Any, X: Any, y: Any) -> dict[str, float]:
 
     if not hasattr(model, "coef_"):
         raise ValueError("ratios: they are those of a linear classifier; use kernel: linear")
-    found = dispersions(model.coef_, X, y, sizes_divide=True)
-    values = {"separates": 100.0 * (found.b_m > 0)}
-    for pair in dict.fromkeys(method.optimises for method in CATALOGUE.values() if method.optimises):
+    found = dispersions(model.coef_, X, y.astype(float), sizes_divide=True)
+    values: Measured = {"separates": 100.0 * (found.b_m > 0)}
+    for pair in _quotients():
         if (quotient := found.ratio(pair)) > 0:
             values[pair] = quotient
     return values
 
 
-def _cluster_means(g: Any, clusters: int) -> Any:
+def _quotients() -> list[str]:
+    return list(dict.fromkeys(method.optimises for method in CATALOGUE.values() if method.optimises))
+
+
+def _cluster_means(g: Array, clusters: int) -> Array:
     if len(g) % clusters:
         raise ValueError(f"band: the {len(g)} training points of class +1 do not make {clusters} equal clusters")
-    return g.reshape(clusters, -1).mean(axis=1)
+    means: Array = g.reshape(clusters, -1).mean(axis=1)
+    return means
 
 
-MEASURES: Mapping[str, Callable[..., dict[str, Any]]] = {"band": band, "ratios": ratios}
+@dataclass(frozen=True)
+class Measure:
+    """A measure: its function, the options that a config may give it, and the names of the numbers that it yields."""
+
+    of: Callable[..., Measured]
+    options: type[Model]
+    facts: tuple[str, ...]
+    linear: bool = False  # it is about the weights of a linear classifier
+
+    def __call__(self, model: Rule, X: Array, y: Signs, given: Params) -> Measured:
+        return self.of(model, X, y, **self.options.model_validate(given).model_dump())
+
+
+_OF_RULE = ("in_band", "area", "centre", "others", "cluster_spread")
+_OF_BAND = ("max_abs", "train_error", "n_alpha", "n_theta", *_OF_RULE, *(f"{name}_clipped" for name in _OF_RULE))
+MEASURES: Mapping[str, Measure] = {
+    "band": Measure(band, BandOptions, _OF_BAND),
+    "ratios": Measure(ratios, NoOptions, ("separates", *_quotients()), linear=True),
+}

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from mmc.experiments.metrics import COUNTED, LINE, Costs, Uncertainty, VoteCounts
 from mmc.experiments.plan import Unit
+from mmc.experiments.preparation import rows_of
 from mmc.experiments.records import Record
 from mmc.experiments.regression import Line
 from mmc.methods.solution import Status
@@ -90,7 +91,7 @@ def together(units: Sequence[Unit], records: Mapping[str, Record], index: int) -
         return Vote(record.status, trouble=f"{named(unit)} failed{more}: {record.message or record.status}")
     labels = dict.fromkeys(label for unit in units for label in unit.pair or ())
     order = {label: place for place, label in enumerate(labels)}
-    y = units[0].source.load().y[units[0].split.test]
+    y = units[0].source.load().y[rows_of(units[0].where).test]
     truth = np.array([order[label] for label in y.tolist()])
     pairs = [(order[unit.pair[0]], order[unit.pair[1]]) for unit in units if unit.pair]
     ballots = [record.ballot.votes() for _, record in done if record.ballot is not None]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from mmc.experiments.plan import Unit
 from mmc.experiments.records import Record
+from mmc.experiments.units import Unit
 
 
 def kind_of(unit: Unit) -> str:
@@ -36,7 +36,8 @@ class Outlook:
         self._known = {**earlier, **unit_seconds(units, records)}
         self._missing = self._kinds.keys() - records.keys()
         self._left = Counter(self._kinds[key] for key in self._missing)  # trials of each kind
-        self._fresh: defaultdict[str, list[float]] = defaultdict(list)
+        self._fresh: Counter[str] = Counter()  # trials of each kind that were fitted now
+        self._seconds: defaultdict[str, float] = defaultdict(float)
         self.spent = 0.0
 
     def add(self, records: Iterable[Record]) -> None:
@@ -46,7 +47,8 @@ class Outlook:
             if record.key in self._missing:
                 self._missing.remove(record.key)
                 self._left[kind] -= 1
-            self._fresh[kind].append(record.seconds)
+            self._fresh[kind] += 1
+            self._seconds[kind] += record.seconds
             self.spent += record.seconds
 
     def left(self) -> float | None:
@@ -54,7 +56,7 @@ class Outlook:
         total = 0.0
         for kind, count in self._left.items():
             if fresh := self._fresh[kind]:
-                total += count * sum(fresh) / len(fresh)
+                total += count * self._seconds[kind] / fresh
             elif count and kind not in self._known:
                 return None
             elif count:

@@ -8,12 +8,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from mmc.experiments.cells import Cell, Discordance, Pair
-from mmc.experiments.config import Fixed, KFold, Partitions
-
-
-def overlap(split: KFold | Partitions | Fixed) -> float:
-    """Return n_test / n_train: random partitions share most of their training points, so they are not independent."""
-    return (1 - split.train) / split.train if isinstance(split, Partitions) else 0.0
 
 
 def intervals(cells: Sequence[Cell], first: str, overlap: float) -> Iterator[Pair]:

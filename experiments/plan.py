@@ -5,123 +5,51 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mmc import datasets
-from mmc.datasets import finding
-from mmc.experiments import areas, knowledge, measures
-from mmc.experiments.config import Config, DataSpec, Fixed, Params, points
-from mmc.experiments.errors import ConfigError, DataAbsent
-from mmc.experiments.sources import fingerprint, source_of
-from mmc.experiments.splits import Split, seed_of, splits
-from mmc.experiments.yaml_lines import line_of, read
+from mmc.datasets.dataset import DataSet
+from mmc.experiments import areas, sources
+from mmc.experiments.config import Config, MethodSpec
+from mmc.experiments.errors import ConfigError, DataAbsent, KeyPath, PlaceError
+from mmc.experiments.fingerprint import fingerprint
+from mmc.experiments.grids import points
+from mmc.experiments.metrics import Costs
+from mmc.experiments.preparation import classes_of, splits_of
+from mmc.experiments.sources import Source, source_of
+from mmc.experiments.splits import Fixed, Rows, Split, check_folds
+from mmc.experiments.units import Params, Task, Trial, Tuning, Unit, Where
+from mmc.labels import ordered
 from mmc.methods import CATALOGUE
 
 
-@dataclass(frozen=True)
-class Source:
-    """Where a data set comes from: small, so that it can be sent to a worker, which loads it once."""
-
-    label: str
-    spec_json: str
-    seed: int | None = None
-    data_dir: str | None = None
-    folder: str = "."
-    subsample_seed: int | None = None
-
-    @property
-    def spec(self) -> DataSpec:
-        return DataSpec.model_validate_json(self.spec_json)
-
-    def load(self) -> datasets.DataSet:
-        """Return the data set; the last few are kept."""
-        return _load(self)
+def plan(config: Config, data_dir: Path | None = None) -> list[Unit]:
+    """Return all units of a config; raise ConfigError, with file and line, where data and protocol do not fit."""
+    leaders: dict[tuple[str, str], tuple[str, ...]] = {}
+    units: list[Unit] = []
+    planned = {label: _Planned.of(config, label) for label in config.experiment.methods}
+    for places in _places(config, data_dir):
+        dataset, repetition = places[0].source.label, places[0].split.repetition
+        for label in config.experiment.methods_on(dataset):
+            first = config.experiment.tuned_first(label, dataset)
+            lead = leaders.get((dataset, label), ())
+            follows = lead if first and repetition >= first else ()
+            units += [planned[label].on(where, follows) for where in places]
+            if first and repetition < first:
+                leaders[dataset, label] = (*lead, units[-1].trials[0].key)
+    return units
 
 
-@lru_cache(maxsize=4)
-def _load(source: Source) -> datasets.DataSet:
-    spec = source.spec
-    data = None if spec.sets_alone else _points(source, spec)
-    if data is not None and spec.part == "train":
-        if data.n_train is None:
-            raise ConfigError(f"data set {source.label!r} declares no training part: leave out 'part: train'")
-        data = _rows(data, np.arange(data.n_train), None)
-    if data is not None and spec.subsample is not None:
-        data = _subsample(source, data, spec.subsample)
-    if spec.knowledge is not None:
-        data = knowledge.join(data, source.label, spec, Path(source.folder))
-    assert data is not None
-    if spec.positive is None or spec.file is not None:
-        return data
-    positive = knowledge.written(spec.positive)
-    if positive not in data.y:
-        raise ConfigError(f"data set {source.label!r} has no label {positive!r}: it has {', '.join(np.unique(data.y))}")
-    return replace(data, positive=positive)
-
-
-def _subsample(source: Source, data: datasets.DataSet, count: int) -> datasets.DataSet:
-    """Return so many rows, in their order; every class keeps its share (by largest remainders), in either part."""
-    n = len(data.y)
-    if count > n:
-        raise ConfigError(f"data set {source.label!r} has {n} rows; a subsample of {count} is not possible")
-    train = np.arange(n) < (n if data.n_train is None else data.n_train)
-    groups = [
-        rows
-        for part in (train, ~train)
-        for label in np.unique(data.y)
-        if len(rows := np.flatnonzero(part & (data.y == label)))
-    ]
-    share = np.array([count * len(rows) / n for rows in groups])
-    sizes = np.floor(share).astype(int)
-    sizes[np.argsort(sizes - share, kind="stable")[: count - sizes.sum()]] += 1
-    if not sizes.all():
-        lost = data.y[groups[int(np.argmin(sizes))][0]]
-        raise ConfigError(f"data set {source.label!r}: a subsample of {count} rows has none of class {lost}; take more")
-    rng = np.random.default_rng(source.subsample_seed)
-    kept = np.sort(np.concatenate([rng.permutation(rows)[:size] for rows, size in zip(groups, sizes, strict=True)]))
-    return _rows(data, kept, None if data.n_train is None else int(np.sum(kept < data.n_train)))
-
-
-def _rows(data: datasets.DataSet, rows: NDArray[np.intp], n_train: int | None) -> datasets.DataSet:
-    return replace(data, X=data.X[rows], y=data.y[rows], n_train=n_train)
-
-
-def _points(source: Source, spec: DataSpec) -> datasets.DataSet:
-    """Return the points of a data set: all of it but its knowledge sets."""
-    try:
-        if spec.file is not None:
-            path = Path(spec.file)
-            return datasets.load_file(
-                path if path.is_absolute() else Path(source.folder) / path,
-                target=spec.target or "",
-                positive=None if spec.positive is None else knowledge.written(spec.positive),
-                format=spec.format,
-                missing=spec.missing,
-                features=spec.features,
-            )
-        options = dict(spec.options) | ({} if source.seed is None else {"seed": source.seed})
-        directory = None if source.data_dir is None else Path(source.data_dir)
-        return datasets.load(str(spec.name), missing=spec.missing, data_dir=directory, **options)
-    except datasets.DataError as error:
-        kind = DataAbsent if spec.name is not None and _not_here(spec, source.data_dir) else ConfigError
-        named = f"data set {source.label!r}"
-        raise kind(str(error) if str(error).startswith(named) else f"{named}: {error}") from None
-
-
-def absent(config: Config, data_dir: str | None) -> list[str]:
+def absent(config: Config, data_dir: Path | None) -> list[str]:
     """Return the data sets of a config that are not on this machine."""
-    specs = [spec for spec in config.experiment.datasets.values() if spec is not None and spec.name is not None]
-    return list(dict.fromkeys(str(spec.name) for spec in specs if _not_here(spec, data_dir)))
+    return sources.absent(config.experiment.datasets.values(), data_dir)
 
 
-def need_no_download(config: Config, data_dir: str | None) -> None:
+def need_no_download(config: Config, data_dir: Path | None) -> None:
     """Raise DataAbsent if a data set of a config would have to be downloaded."""
     if names := absent(config, data_dir):
         raise DataAbsent(
@@ -130,210 +58,163 @@ def need_no_download(config: Config, data_dir: str | None) -> None:
         )
 
 
-def _not_here(spec: DataSpec, data_dir: str | None) -> bool:
-    return bool(finding.absent(datasets.REGISTRY[str(spec.name)], None if data_dir is None else Path(data_dir)))
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One point of a method's grid on one split; ``key`` is made of all that decides its record."""
-
-    key: str
-    point: Params
-
-
-@dataclass(frozen=True)
-class Unit:
-    """The work that is sent to a worker: (data set, split, method) with the whole grid inside.
-
-    ``follows`` are the keys of the records that decide its grid point: those of the repetitions that tune for it.
-    ``pair`` are the two classes of a one-against-one classifier, the positive one first.
-    """
-
-    source: Source
-    split: Split
-    scale: str
-    label: str
-    method: str
-    params: Params
-    trials: tuple[Trial, ...]
-    tune: Params | None = None
-    tune_seed: int = 0
-    costs: Params | None = None
-    measures: Params | None = None
-    follows: tuple[str, ...] = ()
-    pca: int | None = None
-    pair: tuple[str, str] | None = None
-    area_seed: int = 0
-
-
-def key_of(parts: Any) -> str:
+def key_of(parts: Mapping[str, object]) -> str:
     """Return the key of a record: a hash of what decides it."""
-    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def sources(config: Config, data_dir: str | None) -> Iterator[tuple[int, Source]]:
+def _places(config: Config, data_dir: Path | None) -> Iterator[list[Where]]:
+    """Yield every split of every data set; of several classes each pair of them is a place of its own."""
+    experiment = config.experiment
+    for repetition, source in _sources(config, data_dir):
+        data = _loaded(config, source)
+        pairs = _pairs(config, source, data)
+        for fold, rows in enumerate(_splits(config, source, data, repetition)):
+            split = Split(experiment.split, experiment.seed, repetition, fold, rows.digest())
+            shared = source, data.content_hash, split, experiment.scale, experiment.datasets[source.label].pca
+            yield [Where(*shared, pair) for pair in pairs]
+
+
+def _sources(config: Config, data_dir: Path | None) -> Iterator[tuple[int, Source]]:
     """Yield (repetition, source) for each data set: the same source again unless it is drawn anew."""
     experiment = config.experiment
     for label, spec in experiment.datasets.items():
-        assert spec is not None
-        generated = spec.name in datasets.REGISTRY and datasets.REGISTRY[str(spec.name)].kind == "generated"
-        # Stated sets are what they are: neither a split nor a draw could differ from one repetition to the next.
+        # Sets stated in the config are fixed; repeating them changes nothing.
         for repetition in range(1 if spec.sets_alone else experiment.split.repetitions):
             draw = repetition if experiment.split.redraw else 0
-            seed = int(seed_of(experiment.seed, label, "draw", draw).generate_state(1)[0]) if generated else None
-            if "seed" in spec.options:
-                seed = None
-            drawn = None
-            if spec.subsample is not None:
-                drawn = int(seed_of(experiment.seed, label, "subsample", draw).generate_state(1)[0])
-            yield repetition, Source(label, spec.model_dump_json(), seed, data_dir, str(config.file.parent), drawn)
+            yield repetition, source_of(label, spec, config.file.parent, data_dir, experiment.seed, draw)
 
 
-def plan(config: Config, data_dir: str | None = None) -> list[Unit]:
-    """Return all units of a config; raise ConfigError where data and protocol do not fit."""
-    experiment = config.experiment
-    units: list[Unit] = []
-    leaders: dict[tuple[str, str], tuple[str, ...]] = {}
-    for repetition, source in sources(config, data_dir):
-        try:
-            data = source.load()
-        except knowledge.SetError as error:
-            raise ConfigError(f"{_at(config, 'datasets', source.label, *error.place)}: {error}") from None
-        labels = ordered(np.unique(data.y).tolist())
-        y: NDArray[Any]
-        pairs: list[tuple[str, str] | None] = [None]
-        if experiment.multiclass:
-            y = np.argmax(data.y[:, None] == np.array(labels), axis=1)
-            pairs = list(itertools.combinations(labels, 2))
-        elif len(labels) != 2:
-            found = ", ".join(labels[:5]) + (", …" if len(labels) > 5 else "")
-            raise ConfigError(
-                f"data set {source.label!r} has {len(labels)} classes ({found}); the methods need two: "
-                "'multiclass: one-vs-one' runs every pair of classes"
-            )
-        else:
-            y = data.y == (data.positive if data.positive is not None else labels[-1])
-        protocol = experiment.split
-        if not data.n_points:
-            _check_area(config, source.label, data, y)
-            everyone = np.arange(len(data.y))
-            split = Split(repetition, 0, everyone, everyone)
-            units += [
-                _unit(config, label, source, data, split, (), None) for label in experiment.methods_on(source.label)
-            ]
-            continue
-        if isinstance(protocol, Fixed):
-            protocol = protocol.model_copy(update={"train": protocol.train or data.n_train})
-            if protocol.train is None or protocol.train >= data.n_points:
-                raise ConfigError(f"data set {source.label!r} declares no training part; give split.train, its rows")
-        seed = seed_of(experiment.seed, source.label, "split", repetition)
-        sets = np.arange(data.n_points, len(data.y))
-        for split in splits(protocol, y[: data.n_points], repetition, seed, source.label):
-            split = replace(split, train=np.append(split.train, sets))
-            for part, name in ((split.train, "training"), (split.test, "test")):
-                if len(part) == 0 or (name == "training" and len(np.unique(y[part])) < len(labels)):
-                    raise ConfigError(f"data set {source.label!r}: the {name} part lacks a class; use a larger share")
-            pca = source.spec.pca
-            if pca and pca > min(data.X.shape[1], len(split.train)):
-                raise ConfigError(
-                    f"data set {source.label!r} has {data.X.shape[1]} features and {len(split.train)} training rows; "
-                    f"pca: {pca} is too many components"
-                )
-            for label, pair in itertools.product(experiment.methods_on(source.label), pairs):
-                first = experiment.tuned_first(label, source.label)
-                lead = leaders.get((source.label, label), ())
-                unit = _unit(config, label, source, data, split, lead if first and repetition >= first else (), pair)
-                units.append(unit)
-                if first and repetition < first:
-                    leaders[source.label, label] = (*lead, unit.trials[0].key)
-    return units
-
-
-def ordered(labels: list[str]) -> list[str]:
-    """Return labels in their order: as numbers if all of them are numbers."""
+def _loaded(config: Config, source: Source) -> DataSet:
     try:
-        return sorted(labels, key=float)
-    except ValueError:
-        return sorted(labels)
+        return source.load()
+    except PlaceError as error:
+        raise _placed(config, ("datasets", source.label), error) from None
 
 
-def _check_area(config: Config, label: str, data: datasets.DataSet, positive: Any) -> None:
+def _pairs(config: Config, source: Source, data: DataSet) -> list[tuple[str, str] | None]:
+    """Return the pairs of classes that are told apart; None stands for the only two."""
+    if config.experiment.multiclass:
+        return list(itertools.combinations(ordered(data.y.tolist()), 2))
+    if len(data.classes) != 2:
+        labels = list(data.classes)
+        found = ", ".join(labels[:5]) + (", …" if len(labels) > 5 else "")
+        raise ConfigError(
+            f"{config.at('datasets', source.label)}: data set {source.label!r} has {len(labels)} classes ({found}); "
+            "the methods need two: 'multiclass: one-vs-one' runs every pair of classes"
+        )
+    return [None]
+
+
+def _splits(config: Config, source: Source, data: DataSet, repetition: int) -> list[Rows]:
+    """Return the splits of one repetition; raise ConfigError where the data do not allow them."""
+    experiment, label = config.experiment, source.label
+    several = experiment.multiclass is not None
+    if not data.n_points:
+        _check_area(config, label, data)
+    try:
+        made = splits_of(data, several, experiment.split, experiment.seed, label, repetition)
+    except PlaceError as error:
+        raise _placed(config, ("split",), error, f"data set {label!r}: ") from None
+    y = classes_of(data, several)
+    for rows in made:
+        _check_rows(config, label, data, y, rows)
+    return made
+
+
+def _check_rows(config: Config, label: str, data: DataSet, y: NDArray[np.intp], rows: Rows) -> None:
+    """Raise ConfigError where a part lacks a class, or is too small for what is done with it."""
+    pca = config.experiment.datasets[label].pca
+    inner = y[rows.train[rows.train < data.n_points]]
+    if len(rows.test) == 0 or len(np.unique(y[rows.train])) < len(data.classes):
+        part = "test part has no rows" if len(rows.test) == 0 else "training part lacks a class"
+        raise ConfigError(f"{config.at('split')}: data set {label!r}: the {part}; use another share")
+    if pca and pca > min(data.X.shape[1], len(rows.train)):
+        raise ConfigError(
+            f"{config.at('datasets', label, 'pca')}: data set {label!r} has {data.X.shape[1]} features and "
+            f"{len(rows.train)} training rows; pca: {pca} is too many components"
+        )
+    for method, spec in config.experiment.methods_on(label).items():
+        if spec.tune:
+            try:
+                check_folds(inner, spec.tune.folds, ("folds",))
+            except PlaceError as error:
+                raise _placed(config, ("methods", method, "tune"), error, f"{method} on {label}: ") from None
+
+
+def _check_area(config: Config, label: str, data: DataSet) -> None:
     """Raise ConfigError where sets alone cannot be tested by their area."""
     if not isinstance(config.experiment.split, Fixed):
         raise ConfigError(
-            f"{_at(config, 'split')}: {label} has knowledge sets alone: all of them are trained on, and tested by their "
+            f"{config.at('split')}: {label} has knowledge sets alone: all of them are trained on, and tested by their "
             "area; use split: {kind: fixed}"
         )
     for method, spec in config.experiment.methods_on(label).items():
         if spec.tune:
-            where = _at(config, "methods", method, "tune")
+            where = config.at("methods", method, "tune")
             raise ConfigError(f"{where}: {method}: {label} has knowledge sets alone, no points to tune on")
     volume = areas.volumes(data.shapes, data.X.shape[1])
-    for members in (positive, ~positive):
-        if not volume[members].any():
-            where = _at(config, "datasets", label, "knowledge")
-            raise ConfigError(f"{where}: {label}: the sets of class {data.y[members][0]} have no area to test on")
+    for name in data.classes:
+        if not volume[data.y == name].any():
+            where = config.at("datasets", label, "knowledge")
+            raise ConfigError(f"{where}: {label}: the sets of class {name} have no area to test on")
 
 
-def _at(config: Config, *place: str | int) -> str:
-    """Return file:line of a key of a config."""
-    return f"{config.file}:{line_of(place, read(config.file)[1])}"
+def _placed(config: Config, section: KeyPath, error: PlaceError, named: str = "") -> ConfigError:
+    """Return an error of a part of the config with its file and line."""
+    return ConfigError(f"{config.at(*section, *error.place)}: {named}{error}")
 
 
-def _unit(
-    config: Config,
-    label: str,
-    source: Source,
-    data: datasets.DataSet,
-    split: Split,
-    follows: tuple[str, ...],
-    pair: tuple[str, str] | None,
-) -> Unit:
-    experiment = config.experiment
-    spec = experiment.methods[label]
-    solver = spec.params.get("solver") or next(iter(CATALOGUE[spec.method].solvers))
-    tune = None
-    tune_seed = 0
-    if spec.tune:
-        tune = {**spec.tune.model_dump(exclude={"grid", "first"}), "points": points(spec.tune.grid)}
-        tune_seed = int(
-            seed_of(experiment.seed, source.label, "tune", split.repetition, split.fold).generate_state(1)[0]
-        )
-        if experiment.tuned_first(label, source.label):
-            tune["keeps"] = "inner_scores"  # older records of the same tuning lack them
-    area_seed = int(seed_of(experiment.seed, source.label, "area", split.repetition).generate_state(1)[0])
-    costs = experiment.costs.model_dump() if tune and tune["metric"] == "risk" else None
-    shared = {
-        "data": data.content_hash,
-        "positive": data.positive,
-        "split": split.digest(),
-        "scale": experiment.scale,
-        **({"pca": source.spec.pca} if source.spec.pca else {}),
-        **({"pair": pair} if pair else {}),
-        "method": spec.method,
-        "params": spec.params,
-        "solver": solver,
-        "code": fingerprint(spec.method, solver),
-        **({"follows": follows} if follows else {"tune": tune, "seed": tune_seed, "costs": costs} if tune else {}),
-        **({} if data.n_points else {"area": [area_seed, source_of(areas)]}),
-        **({"measures": experiment.measures, "measuring": source_of(measures)} if experiment.measures else {}),
-    }
-    trials = tuple(Trial(key_of({**shared, "point": point}), point) for point in experiment.points_of(label))
-    return Unit(
-        source,
-        split,
-        experiment.scale,
-        label,
-        spec.method,
-        spec.params,
-        trials,
-        tune,
-        tune_seed,
-        costs,
-        experiment.measures or None,
-        follows,
-        source.spec.pca,
-        pair,
-        area_seed,
-    )
+@dataclass(frozen=True)
+class _Planned:
+    """A method with its grid, ready to be placed on every split."""
+
+    task: Task
+    points: list[Params]
+    measures: Mapping[str, Params]
+    stated: Mapping[str, object]  # the part of the key that is the same on every split
+    tune: object
+
+    @classmethod
+    def of(cls, config: Config, label: str) -> _Planned:
+        experiment = config.experiment
+        spec = experiment.methods[label]
+        task = Task(label, spec.method, spec.params, _tuning(config, spec))
+        stated = {"method": task.method, "params": task.params, "measures": experiment.measures}
+        tune = None if task.tune is None else asdict(task.tune)
+        return cls(task, experiment.points_of(label), experiment.measures, stated, tune)
+
+    def on(self, where: Where, follows: tuple[str, ...]) -> Unit:
+        """Return the unit of one split. All that decides a record is in its key, and nothing else."""
+        data, split = where.source.load(), where.split
+        drawn = [split.seed, where.source.label, split.repetition, split.fold]  # decides the draws inside the worker
+        shared = {
+            **self.stated,
+            "data": where.content,
+            "positive": data.positive_class if where.pair is None else None,
+            "split": split.digest,
+            "scale": where.scale,
+            "pca": where.pca,
+            "pair": where.pair,
+            "tune": [self.tune, drawn] if self.tune is not None and not follows else None,
+            "follows": follows,
+            "area": None if data.n_points else drawn,
+        }
+        trials = tuple(Trial(key_of({**shared, **self._code(point), "point": point}), point) for point in self.points)
+        return Unit(task=self.task, where=where, trials=trials, measures=self.measures, follows=follows)
+
+    def _code(self, point: Params) -> dict[str, object]:
+        """Return the part of a key that is code. Options that are tuned may name another solver: they are in it too."""
+        method = CATALOGUE[self.task.method]
+        tuned = self.task.tune.points if self.task.tune else ()
+        named = [p["solver"] for p in (self.task.params, point, *tuned) if p.get("solver") is not None]
+        solvers = sorted({str(solver) for solver in named} or {next(iter(method.solvers))})
+        return {"code": [fingerprint(method, solver) for solver in solvers]}
+
+
+def _tuning(config: Config, spec: MethodSpec) -> Tuning | None:
+    tune, costs = spec.tune, config.experiment.costs
+    if tune is None:
+        return None
+    weighed = Costs(costs.pos, costs.neg) if tune.metric == "risk" else Costs()
+    return Tuning(tuple(points(tune.grid)), tune.folds, tune.repetitions, tune.metric, weighed)

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 from mmc.experiments.config import Config
+from mmc.experiments.fingerprint import version
 from mmc.experiments.outlook import unit_seconds
-from mmc.experiments.plan import Unit
 from mmc.experiments.records import Json, Record
-from mmc.experiments.sources import version
+from mmc.experiments.units import Unit
 from mmc.methods.solution import Status
 
 DISTRIBUTION = "max-margin-classifiers"

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from mmc.experiments.config import Config
 from mmc.experiments.engines.base import Engine, failed
-from mmc.experiments.errors import ConfigError
 from mmc.experiments.outcome import Outcome
 from mmc.experiments.outlook import Outlook
-from mmc.experiments.plan import Unit, need_no_download, plan
+from mmc.experiments.plan import need_no_download, plan
 from mmc.experiments.provenance import identity, provenance
 from mmc.experiments.records import Record
 from mmc.experiments.store import Store
 from mmc.experiments.trials import settled
+from mmc.experiments.units import Unit
+from mmc.experiments.validation import check_figures
+from mmc.experiments.values import check_values
 from mmc.methods.solution import Status
 
 
@@ -50,7 +52,7 @@ def run(
     engine: Engine,
     *,
     fresh: bool = False,
-    data_dir: str | None = None,
+    data_dir: Path | None = None,
     watch: Watch = unwatched,
     earlier: Mapping[str, float] | None = None,
 ) -> Outcome:
@@ -71,7 +73,8 @@ def run(
 
     told()
     if missing:
-        _check_parameters(config)
+        check_values(config)
+        check_figures(config, units)
         try:
             for batch in _work(missing, records, engine):
                 store.put(batch)
@@ -88,7 +91,7 @@ def run(
     return Outcome(config, units, records, store.provenance(name))
 
 
-def recall(config: Config, store: Store, data_dir: str | None = None) -> Outcome:
+def recall(config: Config, store: Store, data_dir: Path | None = None) -> Outcome:
     """Return what the store has of a config; nothing is fitted, and no data are downloaded: DataAbsent says so."""
     need_no_download(config, data_dir)
     units = plan(config, data_dir)
@@ -96,7 +99,7 @@ def recall(config: Config, store: Store, data_dir: str | None = None) -> Outcome
     return Outcome(config, units, records, store.provenance(identity(config, units)))
 
 
-def seconds_left(config: Config, store: Store, data_dir: str | None, earlier: Mapping[str, float]) -> float | None:
+def seconds_left(config: Config, store: Store, data_dir: Path | None, earlier: Mapping[str, float]) -> float | None:
     """Return the seconds of fitting that a config would still take; None where nothing is known of them."""
     need_no_download(config, data_dir)
     units = plan(config, data_dir)
@@ -133,27 +136,3 @@ def _settled(unit: Unit, records: Mapping[str, Record]) -> Unit | Record:
         if records[key].status is Status.FAILED:
             return failed(unit, f"the trial that tunes for it failed: {records[key].message}")[0]
     return settled(unit, records)
-
-
-def _check_parameters(config: Config) -> None:
-    """Refuse impossible parameter values before anything runs."""
-    from mmc.experiments.config import points
-    from mmc.experiments.yaml_lines import line_of, read
-    from mmc.methods import CATALOGUE
-
-    problems = []
-    _, lines = read(config.file)
-    for label, spec in config.experiment.methods.items():
-        grid = points(spec.tune.grid) if spec.tune else config.experiment.points_of(label)
-        own = ("methods", label, *(("tune", "grid") if spec.tune else ("grid",)))
-        for index, point in enumerate(grid):
-            try:
-                CATALOGUE[spec.method].load()(**{**spec.params, **point})._validate_params()
-            except ValueError as error:
-                named = re.match(r"The '(\w+)' parameter", str(error))
-                key = named[1] if named else ""
-                places = [(*root, *at) for root in (own, ("grid",)) for at in ((index, key), (key,))]
-                place = next((p for p in (("methods", label, key), *places) if p in lines), ("methods", label))
-                problems.append(f"{config.file}:{line_of(place, lines)}: {label}: {error}")
-    if problems:
-        raise ConfigError("\n".join(dict.fromkeys(problems)))

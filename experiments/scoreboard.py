@@ -107,7 +107,7 @@ class Score:
         )
 
 
-def recall_all(configs: Iterable[Config], store: Store, data_dir: str | None = None) -> Iterator[Result]:
+def recall_all(configs: Iterable[Config], store: Store, data_dir: Path | None = None) -> Iterator[Result]:
     """Yield what the store has of each config.
 
     One that is not finished, or whose data are not on this machine, has an empty outcome and says why: half a run

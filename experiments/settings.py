@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mmc.experiments.config import Axis, DataSpec, Experiment, Fixed, GridSpec, KFold, MethodSpec, Partitions
+from mmc.experiments.config import Experiment, MethodSpec
+from mmc.experiments.dataspec import DataSpec
+from mmc.experiments.grids import Axis, GridSpec
 from mmc.experiments.records import Json
 from mmc.experiments.tables import used
 from mmc.methods import CATALOGUE
@@ -22,7 +24,7 @@ def settings(experiment: Experiment) -> list[tuple[str, str]]:
     found = [
         ("data", "; ".join(_data(label, spec) for label, spec in experiment.datasets.items())),
         ("scaling", _SCALES[experiment.scale]),
-        ("protocol", _protocol(experiment.split)),
+        ("protocol", experiment.split.words()),
         ("seed", str(experiment.seed)),
     ]
     if experiment.multiclass:
@@ -68,8 +70,7 @@ def _listed(values: Json, form: str) -> str:
     return ", ".join(form.format(name, value) for name, value in values.items()) if isinstance(values, Mapping) else ""
 
 
-def _data(label: str, spec: DataSpec | None) -> str:
-    assert spec is not None
+def _data(label: str, spec: DataSpec) -> str:
     details = [str(spec.name)] if spec.name not in (None, label) else []
     details += [f"file {spec.file}"] if spec.file else []
     details += [_pairs(spec.options)] if spec.options else []
@@ -78,18 +79,6 @@ def _data(label: str, spec: DataSpec | None) -> str:
         stated = f"{len(spec.knowledge)} stated"
         details.append(f"knowledge sets: {f'file {spec.knowledge}' if isinstance(spec.knowledge, str) else stated}")
     return f"{label} ({', '.join(details)})" if details else label
-
-
-def _protocol(split: KFold | Partitions | Fixed) -> str:
-    match split:
-        case KFold():
-            text = f"stratified {split.folds}-fold cross-validation"
-        case Partitions():
-            text = f"random partitions, {100 * split.train:g} % for training"
-        case Fixed():
-            text = "a fixed training and test part"
-    text += f", {split.repetitions} repetitions" if split.repetitions > 1 else ""
-    return text + (", data drawn anew each time" if split.redraw else "")
 
 
 def _method(spec: MethodSpec) -> tuple[str, str, str]:

@@ -1,82 +1,137 @@
-"""The code that decides a record: a method's modules, and the versions of the libraries that they call.
-
-Read from the source files without importing them, so that a rerun with nothing to do stays quick.
-"""
+"""Where data come from: loading, the part and the subsample that a config asks for, its knowledge sets."""
 
 from __future__ import annotations
 
-import ast
-import hashlib
-from functools import cache
-from importlib import metadata
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import ModuleType
 
-import mmc.methods
-from mmc.methods import CATALOGUE
+import numpy as np
+from numpy.typing import NDArray
 
-_ROOT = Path(mmc.methods.__file__).parent
-_PREFIX = "mmc.methods"
-_DISTRIBUTION = {"sklearn": "scikit-learn"}
-
-
-@cache
-def fingerprint(method: str, solver: str) -> dict[str, str]:
-    """Return the hash of the source that fits this method with this solver, and the versions of its libraries."""
-    entry = CATALOGUE[method]
-    modules, libraries = _closure((f"{_PREFIX}.{entry.module}", f"{_PREFIX}.solvers.{entry.solvers[solver]}"))
-    sha = hashlib.sha256()
-    for module in modules:
-        sha.update(module.encode() + b"\0" + _file(module).read_bytes() + b"\0")
-    return {"source": sha.hexdigest()[:16], **{library: version(library) for library in libraries}}
+from mmc import datasets
+from mmc.datasets import finding
+from mmc.datasets.dataset import DataError, DataSet
+from mmc.experiments import knowledge
+from mmc.experiments.dataspec import DataSpec, written
+from mmc.experiments.errors import DataAbsent, PlaceError
+from mmc.experiments.kept import Kept
+from mmc.experiments.splits import number_of
 
 
-@cache
-def source_of(module: ModuleType) -> str:
-    """Return the hash of one module's source."""
-    return hashlib.sha256(Path(str(module.__file__)).read_bytes()).hexdigest()[:16]
+@dataclass(frozen=True)
+class Source:
+    """Where a data set comes from: small, so that it can be sent to a worker, which loads it once.
 
-
-@cache
-def version(library: str) -> str:
-    """Return the installed version of a library, or ``absent``."""
-    try:
-        return metadata.version(_DISTRIBUTION.get(library, library))
-    except metadata.PackageNotFoundError:
-        return "absent"
-
-
-def _closure(start: tuple[str, ...]) -> tuple[list[str], list[str]]:
-    """Follow the imports of modules inside mmc.methods; return them all, and the libraries that they import.
-
-    The catalogue itself is left out: a new entry in it changes no other method's fits.
+    ``spec_json`` is what the config says of it, ``seed`` that of a generated set, ``folder`` the config's.
     """
-    todo, seen, libraries = list(start), set(), set()
-    while todo:
-        module = todo.pop()
-        if module in seen or module == _PREFIX or not _file(module).exists():
-            continue
-        seen.add(module)
-        for name in _imports(module):
-            top = name.split(".")[0]
-            if name.startswith(_PREFIX):
-                todo.append(name)
-            elif version(top) != "absent":
-                libraries.add(top)
-    return sorted(seen), sorted(libraries)
+
+    label: str
+    spec_json: str
+    seed: int | None = None
+    data_dir: Path | None = None
+    folder: Path = Path()
+    subsample_seed: int | None = None
+
+    @property
+    def spec(self) -> DataSpec:
+        return DataSpec.model_validate_json(self.spec_json)
+
+    def load(self) -> DataSet:
+        """Return the data set; raise PlaceError or DataAbsent where it cannot be had. The last few are kept."""
+        return _loaded.get(self, lambda: _load(self))
 
 
-@cache
-def _imports(module: str) -> frozenset[str]:
-    names = set()
-    for node in ast.walk(ast.parse(_file(module).read_text("utf-8"))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return frozenset(names)
+_loaded: Kept[Source, DataSet] = Kept(4)
 
 
-def _file(module: str) -> Path:
-    base = _ROOT.joinpath(*module.split(".")[2:])
-    return base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
+def source_of(label: str, spec: DataSpec, folder: Path, data_dir: Path | None, seed: int, draw: int) -> Source:
+    """Return the source of a data set; ``draw`` counts the times that a generated one, or a subsample, is drawn anew."""
+    entry = datasets.REGISTRY.get(spec.name or "")
+    generated = entry is not None and entry.kind == "generated" and "seed" not in spec.options
+    return Source(
+        label,
+        spec.model_dump_json(),
+        number_of(seed, label, "draw", draw) if generated else None,
+        data_dir,
+        folder,
+        number_of(seed, label, "subsample", draw) if spec.subsample is not None else None,
+    )
+
+
+def absent(specs: Iterable[DataSpec], data_dir: Path | None) -> list[str]:
+    """Return the names of the data sets that are not on this machine."""
+    return list(dict.fromkeys(str(spec.name) for spec in specs if spec.name is not None and _not_here(spec, data_dir)))
+
+
+def _not_here(spec: DataSpec, data_dir: Path | None) -> bool:
+    return bool(finding.absent(datasets.REGISTRY[str(spec.name)], data_dir))
+
+
+def _load(source: Source) -> DataSet:
+    spec = source.spec
+    data = None if spec.sets_alone else _points(source, spec)
+    if data is not None and spec.part == "train":
+        if data.n_train is None:
+            raise PlaceError(("part",), f"data set {source.label!r} declares no training part: leave out 'part: train'")
+        data = _rows(data, np.arange(data.n_train), None)
+    if data is not None and spec.subsample is not None:
+        data = _subsample(source, data, spec.subsample)
+    if spec.knowledge is not None:
+        data = knowledge.join(data, source.label, spec, source.folder)
+    assert data is not None
+    if spec.positive is None:
+        return data
+    positive = written(spec.positive)
+    if positive not in data.classes:
+        known = ", ".join(data.classes)
+        hint = '; text such as "true" or "yes" needs quotes' if isinstance(spec.positive, bool) else ""
+        raise PlaceError(("positive",), f"data set {source.label!r} has no label {positive!r}: it has {known}{hint}")
+    return replace(data, positive=positive)
+
+
+def _points(source: Source, spec: DataSpec) -> DataSet:
+    """Return the points of a data set: all of it but its knowledge sets."""
+    read: Callable[..., DataSet] = datasets.load_file  # what the config gives was checked, or is by them
+    load: Callable[..., DataSet] = datasets.load
+    try:
+        if spec.file is not None:
+            given = {"target": "", "missing": spec.missing} | spec.given()
+            return read(source.folder / spec.file, **given)
+        options = spec.options | ({} if source.seed is None else {"seed": source.seed})
+        return load(str(spec.name), missing=spec.missing, data_dir=source.data_dir, **options)
+    except DataError as error:
+        named = f"data set {source.label!r}"
+        text = str(error) if str(error).startswith(named) else f"{named}: {error}"
+        if spec.name is not None and _not_here(spec, source.data_dir):
+            raise DataAbsent(text) from None
+        raise PlaceError((), text) from None
+
+
+def _subsample(source: Source, data: DataSet, count: int) -> DataSet:
+    """Return so many rows, in their order; every class keeps its share (by largest remainders), in either part."""
+    n = len(data.y)
+    if count > n:
+        text = f"data set {source.label!r} has {n} rows; a subsample of {count} is not possible"
+        raise PlaceError(("subsample",), text)
+    train = np.arange(n) < (n if data.n_train is None else data.n_train)
+    groups = [
+        rows
+        for part in (train, ~train)
+        for label in np.unique(data.y)
+        if len(rows := np.flatnonzero(part & (data.y == label)))
+    ]
+    share = np.array([count * len(rows) / n for rows in groups])
+    sizes = np.floor(share).astype(int)
+    sizes[np.argsort(sizes - share, kind="stable")[: count - sizes.sum()]] += 1
+    if not sizes.all():
+        lost = data.y[groups[int(np.argmin(sizes))][0]]
+        text = f"data set {source.label!r}: a subsample of {count} rows has none of class {lost}; take more"
+        raise PlaceError(("subsample",), text)
+    rng = np.random.default_rng(source.subsample_seed)
+    kept = np.sort(np.concatenate([rng.permutation(rows)[:size] for rows, size in zip(groups, sizes, strict=True)]))
+    return _rows(data, kept, None if data.n_train is None else int(np.sum(kept < data.n_train)))
+
+
+def _rows(data: DataSet, rows: NDArray[np.intp], n_train: int | None) -> DataSet:
+    return replace(data, X=data.X[rows], y=data.y[rows], n_train=n_train)

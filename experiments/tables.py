@@ -11,10 +11,11 @@ from typing import TypeAlias
 import numpy as np
 
 from mmc.experiments.cells import Cell, Keys, Table
-from mmc.experiments.config import Config, DataSpec, Experiment
+from mmc.experiments.config import Config, Experiment
+from mmc.experiments.dataspec import DataSpec
 from mmc.experiments.metrics import COUNTED, VOTED, Costs, Metric, fact
 from mmc.experiments.multiclass import Vote, votes
-from mmc.experiments.paired import discordances, intervals, overlap
+from mmc.experiments.paired import discordances, intervals
 from mmc.experiments.plan import Unit
 from mmc.experiments.records import Record
 from mmc.experiments.verdicts import compare
@@ -42,7 +43,7 @@ def gather(config: Config, units: Sequence[Unit], records: Mapping[str, Record])
         tuple(cells),
         experiment.table.labels,
         experiment.reported.source if experiment.reported else "",
-        tuple(intervals(comparable, paired, overlap(experiment.split)) if paired else ()),
+        tuple(intervals(comparable, paired, experiment.split.overlap) if paired else ()),
         experiment.table.spread,
         tuple(discordances(comparable, paired) if paired else ()),
         tuple(_remarks(experiment)),

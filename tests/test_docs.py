@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mmc.experiments.config import load
 from mmc.experiments.plan import plan
+from mmc.experiments.validation import load
 from mmc.methods import InfeasibleProblem
 
 ROOT = Path(__file__).parent.parent

@@ -6,10 +6,11 @@ import pytest
 
 from mmc.experiments.check import compare, read_reference
 from mmc.experiments.claims import to_markdown
-from mmc.experiments.config import bundled, load
+from mmc.experiments.config import bundled
 from mmc.experiments.engines import engine
 from mmc.experiments.run import run
 from mmc.experiments.store import Store
+from mmc.experiments.validation import load
 from mmc.methods import CATALOGUE
 
 RESULTS = Path(__file__).parent.parent / "results"

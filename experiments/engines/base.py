@@ -10,8 +10,8 @@ from typing import Protocol
 
 import psutil
 
-from mmc.experiments.plan import Unit
 from mmc.experiments.records import Record
+from mmc.experiments.units import Unit
 from mmc.methods.solution import Status
 
 Work = Callable[[Unit], Sequence[Record]]
@@ -54,15 +54,7 @@ def attempt(unit: Unit, work: Work) -> Sequence[Record]:
 
 def failed(unit: Unit, why: str) -> list[Record]:
     """Return the records of a unit that could not be run. The next run tries it again."""
-    return [Record(trial.key, Status.FAILED, message=f"{name_of(unit)}: {why}") for trial in unit.trials]
-
-
-def name_of(unit: Unit) -> str:
-    """Return which unit it is, in words."""
-    pair = f"{' against '.join(unit.pair)}, " if unit.pair else ""
-    return (
-        f"{unit.label} on {unit.source.label}, {pair}repetition {unit.split.repetition + 1}, fold {unit.split.fold + 1}"
-    )
+    return [Record(trial.key, Status.FAILED, message=f"{unit}: {why}") for trial in unit.trials]
 
 
 def ended(code: int | None, largest: int = 0) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mmc.experiments.engines.base import Tell, Work, Workers, attempt, untold
-from mmc.experiments.plan import Unit
 from mmc.experiments.records import Record
 from mmc.experiments.trials import run_unit
+from mmc.experiments.units import Unit
 
 
 class Here:

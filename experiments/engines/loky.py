@@ -28,13 +28,12 @@ from mmc.experiments.engines.base import (
     attempt,
     ended,
     failed,
-    name_of,
     untold,
 )
 from mmc.experiments.errors import EngineError
-from mmc.experiments.plan import Unit
 from mmc.experiments.records import Record
 from mmc.experiments.trials import run_unit
+from mmc.experiments.units import Unit
 
 _TRIES = 2
 _MOST = 64  # units that a worker holds at once
@@ -209,7 +208,7 @@ def _answer(unit: Unit, work: Work) -> list[Record] | Exception:
         try:
             pickle.loads(pickle.dumps(error))
         except Exception:
-            return RuntimeError(f"{name_of(unit)}: {error!r}")
+            return RuntimeError(f"{unit}: {error!r}")
         return error
 
 

@@ -27,6 +27,7 @@ from mmc.experiments.figures.drawing import (
     shown,
     training_part,
 )
+from mmc.experiments.measures import BandOptions
 from mmc.experiments.plan import Unit
 from mmc.methods import FitError
 
@@ -103,7 +104,7 @@ class Banded(Kind):
 
     def draw(self, drawing: Drawing) -> Iterator[tuple[str, Figure]]:
         """Yield the three figures; the first two only where a method could be fitted."""
-        low, high = drawing.experiment.measures["band"]["rho"]
+        low, high = BandOptions.model_validate(drawing.experiment.measures["band"]).rho
         labels = self.methods or list(drawing.experiment.methods)
         if fits := list(self._fits(drawing, labels)):
             yield "2_support_vectors", _support_vectors(fits)

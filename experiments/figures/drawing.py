@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias
 
@@ -10,15 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmc.experiments.cells import Table
-from mmc.experiments.config import Experiment, Model
+from mmc.experiments.config import Experiment
+from mmc.experiments.errors import KeyPath
 from mmc.experiments.escape import plain
 from mmc.experiments.knowledge import given
 from mmc.experiments.metrics import COUNTED, VOTED
+from mmc.experiments.model import Model
 from mmc.experiments.plan import Unit
+from mmc.experiments.preparation import prepared, signs
 from mmc.experiments.records import Json, Record
 from mmc.experiments.results import Results
-from mmc.experiments.trials import prepared, shapes_of
-from mmc.experiments.yaml_lines import KeyPath
 from mmc.methods import CATALOGUE, FitError
 from mmc.words import nearest
 
@@ -119,12 +120,14 @@ def not_in_the_plane(units: Sequence[Unit], datasets: Sequence[str], place: KeyP
 
 def training_part(unit: Unit) -> tuple[Array, NDArray[np.intp]]:
     """Return what a unit is fitted on: scaled as the trials do it, labels ±1."""
-    return prepared(unit)[0], unit.source.load().sign()[unit.split.train]
+    ready = prepared(unit.where)
+    return ready.train, signs(unit.where)[ready.rows.train]
 
 
 def test_part(unit: Unit) -> tuple[Array, NDArray[np.intp]]:
     """Return what a unit is tested on."""
-    return prepared(unit)[1], unit.source.load().sign()[unit.split.test]
+    ready = prepared(unit.where)
+    return ready.test, signs(unit.where)[ready.rows.test]
 
 
 def refitted(drawing: Drawing, unit: Unit) -> Fitted | FitError:
@@ -135,13 +138,12 @@ def refitted(drawing: Drawing, unit: Unit) -> Fitted | FitError:
     record = drawing.records.get(unit.trials[0].key)
     if record is None or not record.status.counted:
         return FitError(str(record.status) if record else "not run")
-    method = CATALOGUE[unit.method].load()
-    model = method(**{**unit.params, **unit.trials[0].point, **(record.chosen or {})})
+    method = CATALOGUE[unit.task.method].load()
+    fit: Callable[..., Fitted] = method(**{**unit.task.params, **unit.trials[0].point, **(record.chosen or {})}).fit
     try:
-        fitted: Fitted = model.fit(*training_part(unit), **given(method, shapes_of(unit.source.load(), unit)))
+        return fit(*training_part(unit), **given(method, prepared(unit.where).shapes))
     except FitError as error:
         return error
-    return fitted
 
 
 def over_the_plane(*parts: Array, points: int) -> tuple[Array, Array, Array]:

@@ -28,7 +28,7 @@ from mmc.experiments.figures.drawing import (
 )
 from mmc.experiments.metrics import COUNTED, Costs
 from mmc.experiments.plan import Unit
-from mmc.experiments.trials import shapes_of
+from mmc.experiments.preparation import prepared
 from mmc.methods import FitError
 
 if TYPE_CHECKING:
@@ -136,8 +136,8 @@ def _figure(drawing: Drawing, units: Sequence[Unit]) -> Figure:
 
     data = units[0].source.load()
     X, y = training_part(units[0])
-    names = dict(zip(y.tolist(), map(shown, data.y[units[0].split.train].tolist()), strict=True))
-    sets = _Sets(X, y, shapes_of(data, units[0]) or [], names)
+    names = dict(zip(y.tolist(), map(shown, data.y[prepared(units[0].where).rows.train].tolist()), strict=True))
+    sets = _Sets(X, y, prepared(units[0].where).shapes or [], names)
     fits = [_fit(drawing, unit) for unit in units]
     rows = -(-(len(fits) + 1) // _COLUMNS)
     extents = [outline.get_extents() for _, outline in sets.outlines()]

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from mmc.experiments.config import Experiment, Model
+from mmc.experiments.config import Experiment
 from mmc.experiments.figures.drawing import Drawing, Kind, Problem, shown
+from mmc.experiments.model import Model
 from mmc.experiments.multiclass import Cloud, votes
 from mmc.experiments.regression import Line
 from mmc.methods import CATALOGUE

@@ -7,7 +7,7 @@ other's, from the phase-1 value, not from the grid.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -16,7 +16,7 @@ from mmc.experiments.config import Experiment
 from mmc.experiments.figures.drawing import Array, Drawing, Kind, Problem, shown, training_part
 from mmc.experiments.metrics import Better, Costs
 from mmc.experiments.plan import Unit
-from mmc.experiments.records import Record
+from mmc.experiments.records import Json, Record
 from mmc.experiments.tables import metric_of, pooled
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Plane(Kind):
         """Return the axes and the mean metric at every grid point, NaN where any split is infeasible."""
         experiment = drawing.experiment
         grid = experiment.points_of(self.method)
-        xs, ys = (np.array(sorted({float(point[rate]) for point in grid})) for rate in _RATES)
+        xs, ys = (np.array(sorted({_rate(point, rate) for point in grid})) for rate in _RATES)
         values = np.full((len(ys), len(xs)), np.nan)
         costs, metric = Costs(experiment.costs.pos, experiment.costs.neg), metric_of(self.metric, experiment)
         for index, point in enumerate(grid):
@@ -78,7 +78,7 @@ class Plane(Kind):
                 repetitions[unit.split.repetition].append(drawing.records.get(unit.trials[index].key))
             found = [pooled(metric, folds, costs) for folds in repetitions.values()]
             if found and None not in found:
-                at = np.searchsorted(ys, point["eta_neg"]), np.searchsorted(xs, point["eta_pos"])
+                at = np.searchsorted(ys, _rate(point, "eta_neg")), np.searchsorted(xs, _rate(point, "eta_pos"))
                 values[at] = np.mean(np.array(found, dtype=float))
         return xs, ys, values
 
@@ -98,6 +98,10 @@ class Plane(Kind):
         )
 
 
+def _rate(point: Mapping[str, Json], name: str) -> float:
+    return float(str(point[name]))
+
+
 def _frontiers(axes: Axes, units: Sequence[Unit]) -> None:
     """Draw the edge of feasibility of every split, and hatch what is infeasible on any."""
     from mmc.methods import ErrorRateClassifier
@@ -105,7 +109,9 @@ def _frontiers(axes: Axes, units: Sequence[Unit]) -> None:
     rates = np.append(np.linspace(0.005, 0.995, 199), 1.0)
     curves = []
     for unit in units:
-        own = {name: value for name, value in unit.params.items() if name not in (*_RATES, "solver", "solver_options")}
+        own = {
+            name: value for name, value in unit.task.params.items() if name not in (*_RATES, "solver", "solver_options")
+        }
         curves.append(ErrorRateClassifier(**own).feasible_eta_neg(*training_part(unit), rates))
     edges = np.nan_to_num(np.array(curves), nan=1.1)  # beyond 1: no rate of the other class is feasible
     axes.plot(rates, edges.T, color="black", linewidth=0.4, alpha=0.5)

@@ -57,7 +57,7 @@ class Tradeoff(Kind):
         label: str | None = "worst case on the training moments, every split"
         for unit in drawing.units_of(dataset, self.method):
             try:
-                model = CATALOGUE[unit.method].load()(**{**unit.params, **unit.trials[0].point})
+                model = CATALOGUE[unit.task.method].load()(**{**unit.task.params, **unit.trials[0].point})
                 pos, neg = model.fit(*training_part(unit)).frontier(201)
             except FitError:
                 continue

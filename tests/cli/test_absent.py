@@ -6,11 +6,12 @@ from mmc.cli import check_verb, verbs
 from mmc.cli.choices import Places, Power, Selection
 from mmc.cli.report_verb import report
 from mmc.datasets import REGISTRY, DataError
-from mmc.experiments.config import bundled, load
+from mmc.experiments.config import bundled
 from mmc.experiments.errors import ConfigError, DataAbsent
 from mmc.experiments.folders import STORE
 from mmc.experiments.plan import absent
 from mmc.experiments.store import Store
+from mmc.experiments.validation import load
 
 SMALL = (
     "title: small\ndatasets:\n  two_norm: {options: {n_pos: 30, n_neg: 30}}\nmethods:\n  L: {method: lda}\n"

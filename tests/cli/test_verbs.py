@@ -9,12 +9,12 @@ import pytest
 
 from mmc.cli import check_verb, choices, shell, verbs
 from mmc.cli.choices import Places, Power, Selection
-from mmc.experiments.config import load
 from mmc.experiments.engines import engine
 from mmc.experiments.engines.loky import Loky
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.run import recall, run
 from mmc.experiments.store import Store
+from mmc.experiments.validation import load
 from tests.experiments.engines.units import deadly
 
 STUDY = """\
@@ -138,8 +138,8 @@ def test_any_width_will_do(monkeypatch, columns):
     assert shell.console().width == (33 if columns == "33" else 20 if columns in ("-5", "0") else 160)
 
 
-def test_names_of_three_hundred_letters(tmp_path, places, capsys):
-    long = "n" * 300
+def test_the_longest_names_that_a_config_may_have(tmp_path, places, capsys):
+    long = "n" * 200
     path = tmp_path / f"{'c' * 240}.yaml"
     path.write_text(
         STUDY.replace("L [linear]", long)

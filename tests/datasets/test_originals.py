@@ -181,7 +181,7 @@ def test_verify_notices_a_wrong_registry(tiny, tmp_path, monkeypatch):
 
 
 def test_bytes_are_scaled_as_numbers():
-    from mmc.experiments.trials import scaled
+    from mmc.experiments.preparation import scaled
 
     train, test = np.array([[5], [9]], np.uint8), np.array([[1]], np.uint8)
     assert scaled("minmax", train, test)[1].tolist() == [[-1.0]]

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from mmc.experiments.claims import FAILS, HOLDS, PARTLY, Claim, bsvm, framework, smem, to_markdown
-from mmc.experiments.config import load
 from mmc.experiments.engines import engine
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.figures import draw_all
@@ -16,6 +15,7 @@ from mmc.experiments.figures.drawing import Drawing
 from mmc.experiments.results import Results
 from mmc.experiments.run import run
 from mmc.experiments.store import Store
+from mmc.experiments.validation import load
 from tests.experiments.flat import made
 
 C = {

@@ -2,21 +2,23 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from mmc import datasets
-from mmc.experiments.config import load
 from mmc.experiments.engines import engine
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.figures import FIGURES, check_data, draw_all, options_of
 from mmc.experiments.figures.drawing import training_part
 from mmc.experiments.figures.ellipsoids import closest_points
 from mmc.experiments.plan import plan
+from mmc.experiments.preparation import rows_of
 from mmc.experiments.run import Outcome, run
 from mmc.experiments.store import Store
+from mmc.experiments.validation import load
 from mmc.methods import SVM, ErrorRateClassifier
 
 
@@ -147,7 +149,7 @@ def test_boundaries_draw_both_classes_of_a_file_without_positive(tmp_path):
     (positive,) = [c for c in figure.axes[0].collections if c.get_label() == "positive, training"]
     X, y = training_part(outcome.units[0])
     np.testing.assert_array_equal(positive.get_offsets(), X[y > 0])
-    ten = outcome.units[0].source.load().y[outcome.units[0].split.train] == "10"
+    ten = outcome.units[0].source.load().y[rows_of(outcome.units[0].where).train] == "10"
     np.testing.assert_array_equal(y > 0, ten)
     plt.close("all")
 
@@ -277,7 +279,7 @@ def test_the_name_of_a_figure_is_never_a_path(tmp_path, name):
     experiment = outcome.config.experiment.model_copy(
         update={"figures": {name: outcome.config.experiment.figures["f"]}}
     )
-    results = Outcome(outcome.config.model_copy(update={"experiment": experiment}), outcome.units, outcome.records)
+    results = Outcome(replace(outcome.config, experiment=experiment), outcome.units, outcome.records)
     folder = tmp_path / "deep" / "er" / "results"
     for file in results.draw(folder):
         assert (folder / file).parent == folder

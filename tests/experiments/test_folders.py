@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from mmc.experiments.config import load
 from mmc.experiments.engines import engine
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.folders import earlier_seconds, folder_of, last_run
 from mmc.experiments.run import run
 from mmc.experiments.store import Store
+from mmc.experiments.validation import load
 
 STUDY = "title: t\ndatasets:\n  two_norm: {options: {n_pos: 30, n_neg: 30}}\nmethods:\n  L: {method: lda}\n"
 

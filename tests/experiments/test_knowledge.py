@@ -5,14 +5,14 @@ import textwrap
 import numpy as np
 import pytest
 
-from mmc.experiments.config import load
 from mmc.experiments.engines import engine
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.knowledge import rescaled
 from mmc.experiments.plan import plan
+from mmc.experiments.preparation import prepared, rows_of, scaled
 from mmc.experiments.run import run
 from mmc.experiments.store import Store
-from mmc.experiments.trials import scaled, shapes_of
+from mmc.experiments.validation import load
 from mmc.methods import SMEM, SVM
 from tests.experiments.flat import flat
 
@@ -190,15 +190,16 @@ def test_shapes_are_scaled_as_the_points_are(tmp_path, both, scale):
     data = unit.source.load()
     angle = np.linspace(0, 2 * np.pi, 50)
     circle = np.column_stack([np.cos(angle), np.sin(angle)])
-    shapes = shapes_of(data, unit)
+    ready = prepared(unit.where)
+    shapes, rows = ready.shapes, ready.rows.train
     assert shapes[: len(shapes) - 2] == [0.0] * (len(shapes) - 2)
     for shape, new, center in zip(data.shapes, shapes[-2:], data.X[-2:], strict=True):
         root = np.linalg.cholesky(shape) if np.ndim(shape) else shape * np.eye(2)
-        train, edge = scaled(unit.scale, data.X[unit.split.train], np.vstack([center, center + circle @ root.T]))
+        train, edge = scaled(scale, data.X[rows], np.vstack([center, center + circle @ root.T]))
         step = edge[1:] - edge[0]
         sigma = new if np.ndim(new) else new**2 * np.eye(2)
         np.testing.assert_allclose(np.einsum("ij,jk,ik->i", step, np.linalg.inv(sigma), step), 1, rtol=1e-9)
-        np.testing.assert_allclose(train[list(data.X[unit.split.train, 0]).index(center[0])], edge[0])
+        np.testing.assert_allclose(train[list(data.X[rows, 0]).index(center[0])], edge[0])
 
 
 def test_a_sphere_stays_one_where_all_features_shrink_alike():
@@ -218,10 +219,11 @@ def test_scaling_leaves_shares_of_area_alone(tmp_path):
 def test_sets_are_in_every_training_part_and_in_no_test_part(both):
     units = plan(load(both))
     assert len(units) == 4
-    for unit in units:
-        assert set(unit.split.train[-2:]) == {40, 41}
-        assert unit.split.test.max() < 40
-    assert sorted(np.concatenate([u.split.test for u in units])) == list(range(40))
+    parts = [rows_of(unit.where) for unit in units]
+    for rows in parts:
+        assert set(rows.train[-2:]) == {40, 41}
+        assert rows.test.max() < 40
+    assert sorted(np.concatenate([rows.test for rows in parts])) == list(range(40))
     found = values(both)["SMEM"]
     assert (found["n_pos"], found["n_neg"]) == (5, 5)
     assert found["n_sets"] == 32

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mmc.experiments.config import load
+from mmc.experiments.validation import load
 
 SETS = ("usps", "letters", "isolet", "mnist")
 CHOSEN = Path(__file__).parents[2] / "results" / "mmrm_large_cv" / "table.csv"

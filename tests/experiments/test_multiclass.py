@@ -19,18 +19,21 @@ from sklearn.decomposition import PCA
 from sklearn.svm import SVC
 
 from mmc import datasets
-from mmc.experiments import render, trials
+from mmc.experiments import preparation, render
 from mmc.experiments.cells import DIFFERS, MATCH, Cell, Discordance
 from mmc.experiments.check import compare
-from mmc.experiments.config import load
 from mmc.experiments.engines import engine
 from mmc.experiments.errors import ConfigError
+from mmc.experiments.kept import Kept
 from mmc.experiments.multiclass import elect
 from mmc.experiments.notes import notes
-from mmc.experiments.plan import ordered, plan
+from mmc.experiments.plan import plan
+from mmc.experiments.preparation import rows_of
 from mmc.experiments.regression import Line
 from mmc.experiments.run import recall, run
+from mmc.experiments.sources import Source
 from mmc.experiments.store import Store
+from mmc.experiments.validation import load
 from mmc.experiments.verdicts import judge
 from tests.experiments.flat import flat
 
@@ -144,11 +147,6 @@ def test_of_equals_the_first_class_wins():
     assert tied.tolist() == [True, False]
 
 
-def test_labels_are_in_the_order_of_numbers_where_they_are_numbers():
-    assert ordered(["10", "9", "1"]) == ["1", "9", "10"]
-    assert ordered(["10", "9", "b"]) == ["10", "9", "b"]
-
-
 def test_two_classes_are_one_pair(folder):
     text = "title: pima\ndatasets:\n  pima:\nsplit: {kind: fixed, train: 500}\nmethods:\n  LDA: {method: lda}\n"
     text += "table: {metrics: [error]}\n"
@@ -184,7 +182,7 @@ def test_cross_validation_of_many_classes(folder):
     assert len(outcome.units) == 3 * 4 * 2
     y = outcome.units[0].source.load().y
     for unit in outcome.units:
-        counts = Counter(y[unit.split.test].tolist())
+        counts = Counter(y[rows_of(unit.where).test].tolist())
         assert set(counts.values()) <= {12, 13}
     errors = cell(outcome, "LDA")
     assert len(errors.by_repetition) == 2
@@ -236,7 +234,7 @@ def test_what_has_no_meaning_is_refused_with_its_line(folder, old, new, words):
     ],
 )
 def test_data_that_do_not_fit_are_refused(folder, old, new, words):
-    edits = [(old, new)] if "multiclass" not in old else [(old, new), (", ties]", "]")]
+    edits = [(old, new)] if "multiclass" not in old else [(old, new), ("[errors, error, accuracy, ties]", "[error]")]
     with pytest.raises(ConfigError) as caught:
         plan(study(folder, changes=edits))
     assert words in str(caught.value)
@@ -275,7 +273,7 @@ def test_pairs_are_units_and_resume_one_by_one(folder, outcome):
 def test_killed_in_the_middle_of_the_pairs(folder, outcome, tmp_path):
     program = textwrap.dedent(f"""
         import pathlib, time
-        from mmc.experiments.config import load
+        from mmc.experiments.validation import load
         from mmc.experiments.engines import engine
         from mmc.experiments.run import run
         from mmc.experiments.store import Store
@@ -308,19 +306,19 @@ def test_two_workers_give_the_same_votes(folder, outcome):
 # -- the features ----------------------------------------------------------------------------------------------------
 def test_principal_components_are_those_of_the_training_part(digits):
     X = digits[0]
-    train, test = trials.projected(12, X[:TRAIN], X[TRAIN:])
+    train, test = preparation.projected(12, X[:TRAIN], X[TRAIN:])
     reference = PCA(12, svd_solver="full").fit(X[:TRAIN])
     for ours, theirs in ((train, reference.transform(X[:TRAIN])), (test, reference.transform(X[TRAIN:]))):
         np.testing.assert_allclose(np.abs(ours), np.abs(theirs), atol=1e-9)
     np.testing.assert_allclose(np.cov(train.T), np.diag(reference.explained_variance_), atol=1e-9)
-    turned, _ = trials.projected(12, -X[:TRAIN], -X[TRAIN:])
+    turned, _ = preparation.projected(12, -X[:TRAIN], -X[TRAIN:])
     np.testing.assert_allclose(turned, -train, atol=1e-9)  # the same axes: their sign is the axis's own, not the data's
 
 
 def test_components_are_made_once_for_all_pairs_and_are_in_the_key(folder, monkeypatch):
     made = []
-    once = trials.projected
-    monkeypatch.setattr(trials, "projected", lambda *args: made.append(args[0]) or once(*args))
+    once = preparation.projected
+    monkeypatch.setattr(preparation, "projected", lambda *args: made.append(args[0]) or once(*args))
     config = study(folder, changes=[*pairs_only("LDA"), ("target: label}", "target: label, pca: 12}")])
     with Store(None) as store:
         run(config, store, engine(1))
@@ -329,21 +327,16 @@ def test_components_are_made_once_for_all_pairs_and_are_in_the_key(folder, monke
     assert not {u.trials[0].key for u in plan(config)} & {u.trials[0].key for u in whole}
 
 
-def test_bytes_are_numbers(folder, digits):
+@pytest.mark.parametrize("change", [{}, {"pca": 5}, {"scale": "standard"}])
+def test_bytes_are_numbers(folder, monkeypatch, change):
     """A set that keeps its grey values as bytes gives what it gives as floats."""
-    unit = plan(study(folder, changes=pairs_only("LDA")))[0]
-    data = unit.source.load()
-
-    class Bytes:
-        label = unit.source.label
-
-        def load(self):
-            return replace(data, X=data.X.astype(np.uint8))
-
-    for change in ({}, {"pca": 5}, {"scale": "standard"}):
-        before, after = (trials.prepared(replace(unit, source=s, **change)) for s in (unit.source, Bytes()))
-        assert before[0].dtype == after[0].dtype == float
-        np.testing.assert_array_equal(before[1], after[1])
+    where = replace(plan(study(folder, changes=pairs_only("LDA")))[0].where, **change)
+    before, data = preparation.prepared(where), where.source.load()
+    monkeypatch.setattr(Source, "load", lambda source: replace(data, X=data.X.astype(np.uint8)))
+    monkeypatch.setattr(preparation, "_prepared", Kept(1))
+    after = preparation.prepared(where)
+    assert before.train.dtype == after.train.dtype == float
+    np.testing.assert_array_equal(before.test, after.test)
 
 
 def test_a_large_test_part_is_decided_in_blocks(folder, outcome, monkeypatch):

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from mmc.experiments.outlook import Outlook, unit_seconds
-from mmc.experiments.plan import Trial
 from mmc.experiments.records import Record
+from mmc.experiments.units import Trial
 from mmc.methods.solution import Status
 
 

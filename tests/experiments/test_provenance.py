@@ -6,11 +6,11 @@ import subprocess
 
 import pytest
 
-from mmc.experiments.config import load
 from mmc.experiments.engines import engine
 from mmc.experiments.provenance import commit
 from mmc.experiments.run import recall, run
 from mmc.experiments.store import Store
+from mmc.experiments.validation import load
 
 STUDY = """\
 title: small

@@ -12,7 +12,7 @@ import pytest
 from mmc.cli.choices import Places
 from mmc.cli.report_verb import report
 from mmc.experiments.cells import DIFFERS, KNOWN, MATCH, Cell
-from mmc.experiments.config import bundled, load
+from mmc.experiments.config import bundled
 from mmc.experiments.engines import engine
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.folders import STORE
@@ -22,6 +22,7 @@ from mmc.experiments.report import difference, page, write
 from mmc.experiments.run import run
 from mmc.experiments.scoreboard import Result, numbers
 from mmc.experiments.store import Store
+from mmc.experiments.validation import load
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 VOID = {"meta", "link", "img", "br", "hr", "input"}

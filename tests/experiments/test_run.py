@@ -2,12 +2,12 @@
 
 import pytest
 
-from mmc.experiments.config import load
 from mmc.experiments.engines import engine
 from mmc.experiments.errors import ConfigError, TrialError
 from mmc.experiments.plan import plan
 from mmc.experiments.run import run
 from mmc.experiments.store import Store
+from mmc.experiments.validation import load
 
 STUDY = """\
 title: small
@@ -92,9 +92,9 @@ def test_impossible_values_are_refused_before_anything_runs(tmp_path):
     assert calls == []
 
 
-def test_an_option_that_a_solver_lacks_names_the_trial(tmp_path):
-    study = edited(tmp_path, "{method: error-rate}", "{method: error-rate, solver_options: {toll: 1}}")
-    with Store(None) as store, pytest.raises(TrialError, match=r"L on two_norm, repetition 1, fold 1: .*'toll'"):
+def test_what_only_a_trial_can_refuse_names_it(tmp_path):
+    study = edited(tmp_path, "  L: {method: error-rate}", "  L: {method: bsvm, rho1: 2, rho2: 1, grid: [{}]}")
+    with Store(None) as store, pytest.raises(TrialError, match=r"L on two_norm, repetition 1, fold 1: .*rho1"):
         run(study, store, engine(1))
 
 

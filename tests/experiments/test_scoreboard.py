@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from mmc.experiments.cells import DIFFERS, KNOWN, MATCH, NOT_RUN
-from mmc.experiments.config import bundled, load
+from mmc.experiments.config import bundled
 from mmc.experiments.plan import plan
 from mmc.experiments.records import Record
 from mmc.experiments.run import Outcome
 from mmc.experiments.scoreboard import PAPERS, Number, Result, by_paper, numbers, recall_all, score, to_markdown
 from mmc.experiments.store import Store
+from mmc.experiments.validation import load
 from mmc.methods.solution import Status
 
 REPORTED = Path(str(resources.files("mmc.configs"))) / "reported"
@@ -86,7 +87,7 @@ def test_data_that_are_not_here_are_named_and_their_numbers_not_dropped(tmp_path
     study.write_text(
         "title: absent\npaper: gu\ndatasets:\n  usps: {file: nowhere.csv, target: label}\nmethods:\n"
         "  MMRM: {method: mmrm}\n  SVM: {method: svm}\n  RMM: {method: rmm}\n"
-        "table: {rows: [dataset], columns: [method], metrics: [errors]}\n"
+        "multiclass: one-vs-one\ntable: {rows: [dataset], columns: [method], metrics: [errors]}\n"
         "reported: {file: mmrm_table2.csv, source: here}\n"
     )
     (tmp_path / "reported").symlink_to(REPORTED)

@@ -5,9 +5,8 @@ import hashlib
 import numpy as np
 import pytest
 
-from mmc.experiments.config import Fixed, KFold, Partitions
 from mmc.experiments.errors import ConfigError
-from mmc.experiments.splits import seed_of, splits
+from mmc.experiments.splits import Fixed, KFold, Partitions, seed_of
 
 
 @pytest.fixture
@@ -16,7 +15,8 @@ def y():
 
 
 def make(protocol, y, repetition=0, seed=7):
-    return list(splits(protocol, y, repetition, seed_of(seed, "set", "split", repetition), "set"))
+    rng = np.random.default_rng(seed_of(seed, "set", "split", repetition))
+    return protocol.parts(np.asarray(y).astype(np.intp), None, rng)
 
 
 @pytest.mark.parametrize("folds", [2, 3, 5, 10])

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from mmc.experiments.config import load
 from mmc.experiments.layout import measured
 from mmc.experiments.plan import plan
 from mmc.experiments.records import Counts, Proof, Record
 from mmc.experiments.tables import gather
+from mmc.experiments.validation import load
 from mmc.methods.solution import Status
 
 STUDY = """\

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from mmc.experiments import render
-from mmc.experiments.config import load
+from mmc.experiments import render, trials
 from mmc.experiments.engines import engine
 from mmc.experiments.metrics import COUNTED, Costs
 from mmc.experiments.plan import plan
 from mmc.experiments.records import Counts
 from mmc.experiments.run import run
 from mmc.experiments.store import Store
+from mmc.experiments.validation import load
 from tests.experiments.flat import flat
 
 STUDY = """\
@@ -64,24 +64,14 @@ def test_a_point_that_is_infeasible_inside_is_never_chosen(outcome):
     assert all(flat(record)["chosen"] != {"eta_pos": 0.02, "eta_neg": 0.02} for record in records)
 
 
-def test_the_test_part_has_no_say(outcome, tmp_path):
+def test_the_test_part_has_no_say(outcome, monkeypatch):
     """Turning the labels of a test part around must not change what was chosen for it."""
-    from mmc.experiments.trials import run_unit
-
     unit = next(u for u in outcome.units if u.label == "nested")
-    data = unit.source.load()
-    turned = data.y.copy()
-    turned[unit.split.test] = np.where(data.y[unit.split.test] == "pos", "neg", "pos")
-
-    class Turned:
-        label = unit.source.label
-
-        def load(self):
-            return type(data)(data.name, data.X, turned, data.feature_names, data.positive)
-
-    from dataclasses import replace
-
-    (before,), (after,) = run_unit(unit), run_unit(replace(unit, source=Turned()))
+    (before,) = trials.run_unit(unit)
+    turned = trials.signs(unit.where)
+    turned[trials.prepared(unit.where).rows.test] *= -1
+    monkeypatch.setattr(trials, "signs", lambda where: turned)
+    (after,) = trials.run_unit(unit)
     assert flat(before)["chosen"] == flat(after)["chosen"]
     assert flat(before)["wrong_pos"] != flat(after)["wrong_pos"]
 

@@ -16,11 +16,11 @@ from pathlib import Path
 import psutil
 
 from mmc.experiments import render
-from mmc.experiments.config import load
 from mmc.experiments.engines import engine
 from mmc.experiments.plan import plan
 from mmc.experiments.run import run
 from mmc.experiments.store import Store
+from mmc.experiments.validation import load
 
 STUDY = """\
 title: small
@@ -40,7 +40,7 @@ table: {rows: [eta_pos], columns: [method]}
 CHILD = """\
 import sys, time
 from pathlib import Path
-from mmc.experiments.config import load
+from mmc.experiments.validation import load
 from mmc.experiments.engines import engine
 from mmc.experiments.run import run
 from mmc.experiments.store import Store

@@ -13,11 +13,11 @@ from collections import Counter
 from pathlib import Path
 
 from mmc.experiments import render
-from mmc.experiments.config import load
 from mmc.experiments.engines import engine
 from mmc.experiments.errors import StoreError
 from mmc.experiments.run import recall, run
 from mmc.experiments.store import Store
+from mmc.experiments.validation import load
 
 STUDY = """\
 title: small

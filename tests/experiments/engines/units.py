@@ -7,14 +7,17 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from mmc.experiments.errors import TrialError
-from mmc.experiments.plan import Trial
 from mmc.experiments.records import Record
 from mmc.experiments.trials import run_unit
+from mmc.experiments.units import Trial
 from mmc.methods.solution import Status
 
 
 class Fake(SimpleNamespace):
     """What an engine asks of a unit, and nothing else."""
+
+    def __str__(self):
+        return f"{self.label} on data, repetition {self.split.repetition + 1}, fold 1"
 
 
 def fake(number, label="good"):

@@ -4,8 +4,11 @@ import textwrap
 
 import pytest
 
-from mmc.experiments.config import bundled, load, points
+from mmc.experiments.config import bundled
 from mmc.experiments.errors import ConfigError
+from mmc.experiments.grids import points
+from mmc.experiments.validation import load
+from mmc.experiments.values import check_values
 
 GOOD = """\
 title: a study
@@ -63,7 +66,7 @@ def test_what_is_wrong_is_named_with_its_line(tmp_path, old, new, line, words):
     assert old in GOOD
     path = write(tmp_path, GOOD.replace(old, new))
     with pytest.raises(ConfigError) as caught:
-        load(path)
+        check_values(load(path))
     message = str(caught.value)
     assert any(part.startswith(f"{path}:{line}: ") and words in part for part in message.splitlines()), message
 

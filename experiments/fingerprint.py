@@ -1,0 +1,86 @@
+"""The code that decides a record: the worker's modules, the method's and the solver's, and their libraries' versions.
+
+Read from the source files without importing them, so that a rerun with nothing to do stays quick.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterable
+from functools import cache
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+
+from mmc.methods import Method
+
+WORKER = "mmc.experiments.trials"
+# Fronts are not followed. A new method or data set changes no fit of another one, and data are in the key by content.
+_FRONTS = frozenset({"mmc", "mmc.datasets", "mmc.experiments", "mmc.methods"})
+_DISTRIBUTION = {"sklearn": "scikit-learn"}
+_DECIDES_NOTHING = frozenset({"pydantic"})  # it checks configs
+
+
+def fingerprint(method: Method, solver: str) -> dict[str, str]:
+    """Return the hash of the source that makes a record of this method with this solver, and its libraries' versions."""
+    module = method.solvers.get(solver)
+    solving = () if module is None else (f"mmc.methods.solvers.{module}",)
+    return _fingerprint((WORKER, f"mmc.methods.{method.module}", *solving))
+
+
+@cache
+def version(library: str) -> str:
+    """Return the installed version of a library, or ``absent``."""
+    try:
+        return metadata.version(_DISTRIBUTION.get(library, library))
+    except metadata.PackageNotFoundError:
+        return "absent"
+
+
+def closure(start: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Follow the imports of modules inside mmc, lazy ones too; return them all, and the libraries that they import."""
+    todo, seen, libraries = list(start), set[str](), set[str]()
+    while todo:
+        module = todo.pop()
+        if module in seen or module in _FRONTS or not _file(module).exists():
+            continue
+        seen.add(module)
+        for name in _imports(module):
+            top = name.split(".")[0]
+            if top == "mmc":
+                todo.append(name)
+            elif top not in _DECIDES_NOTHING and version(top) != "absent":
+                libraries.add(top)
+    return sorted(seen), sorted(libraries)
+
+
+@cache
+def _fingerprint(start: tuple[str, ...]) -> dict[str, str]:
+    modules, libraries = closure(start)
+    sha = hashlib.sha256()
+    for module in modules:
+        sha.update(module.encode() + b"\0" + _file(module).read_bytes() + b"\0")
+    return {"source": sha.hexdigest()[:16], **{library: version(library) for library in libraries}}
+
+
+@cache
+def _imports(module: str) -> frozenset[str]:
+    names = set()
+    for node in ast.walk(ast.parse(_file(module).read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return frozenset(names)
+
+
+@cache
+def _file(module: str) -> Path:
+    """Return where the source of a module would be. Only the fronts are imported, to find their folders."""
+    front = max((front for front in _FRONTS if f"{module}.".startswith(f"{front}.")), key=len)
+    spec = find_spec(front)
+    assert spec is not None
+    assert spec.origin is not None
+    base = Path(spec.origin).parent.joinpath(*module.removeprefix(front).split(".")[1:])
+    return base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
