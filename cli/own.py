@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich import box
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 80
 _SHOWN = 6  # classifiers in the table of those tried
+_COLUMNS = 40  # rows in the table of columns
 
 
 def rates(given: Sequence[str]) -> dict[str, float]:
@@ -74,9 +75,7 @@ def predict(model: Path, table: Path, out: Path | None) -> None:
     """Predict a table with a saved model; count what was predicted and what was strange."""
     screen = _Screen()
     target = out or Path(f"{table.stem}.predictions.csv")
-    with Progress(
-        TextColumn("{task.completed:,.0f} rows"), TimeElapsedColumn(), console=console(), transient=True
-    ) as bar:
+    with _bar(TextColumn("{task.completed:,.0f} rows"), TimeElapsedColumn()) as bar:
         task = bar.add_task("")
         summary = predict_table(model, table, target, lambda rows: bar.update(task, completed=rows))
     counts = ", ".join(f"{count:,} {label}" for label, count in sorted(summary.labels.items()))
@@ -111,12 +110,13 @@ class _Screen:
         self.say(f"look at this: {text}", style="yellow")
 
     def table(self, heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[int] = ()) -> None:
-        grid = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
         for at, head in enumerate(heads):
             grid.add_column(_plain(head), justify="right" if at in numbers else "left", overflow="fold")
         for row in rows:
             grid.add_row(*map(_plain, row))
         self._console.print(grid, width=self._width)
+        self._console.print()
 
 
 def _plain(text: str, style: str = "") -> Text:
@@ -124,10 +124,16 @@ def _plain(text: str, style: str = "") -> Text:
     return Text("".join(mark if mark.isprintable() else "·" for mark in text), style=style)
 
 
+def _bar(*columns: ProgressColumn) -> Progress:
+    """Return a live line that leaves nothing behind; none where the output is not a terminal."""
+    out = console()
+    return Progress(*columns, console=out, transient=True, disable=not out.is_terminal)
+
+
 @contextmanager
 def _progress() -> Iterator[Watch]:
     columns = (TextColumn("{task.description}"), BarColumn(24), TextColumn("about"), TimeRemainingColumn())
-    with Progress(*columns, TextColumn("left"), console=console(), transient=True) as bar:
+    with _bar(*columns, TextColumn("left")) as bar:
         task = bar.add_task("reading")
 
         def watch(done: int, total: int, what: str) -> None:
@@ -150,13 +156,15 @@ def _parts(screen: _Screen, chosen: Chosen) -> None:
 def _columns(screen: _Screen, outcome: Outcome) -> None:
     rows = [(c.name, c.holds, str(c.missing or ""), c.became) for c in outcome.columns]
     rows += [(name, "", "", reason) for name, reason in outcome.chosen.examples.left_out.items()]
-    screen.table(("column", "holds", "missing", "became"), rows, numbers=[2])
+    screen.table(("column", "holds", "missing", "became"), rows[:_COLUMNS], numbers=[2])
+    if len(rows) > _COLUMNS:
+        screen.say(f"… and {len(rows) - _COLUMNS} more, in the model card")
 
 
 def _tried(screen: _Screen, chosen: Chosen) -> None:
     other = chosen.other
     left = "mean error left" if len(chosen.request.max_error) == 2 else f"error left for {other}"
-    rows = [(e.name, f"{e.left(chosen.expected):.1%}", f"{e.area:.3f}") for e in chosen.tried[:_SHOWN]]
+    rows = [(e.name, percent(round(e.left(chosen.expected), 3)), f"{e.area:.3f}") for e in chosen.tried[:_SHOWN]]
     screen.table(("tried, the chosen one first", left, "area"), rows, numbers=[1, 2])
     if len(chosen.tried) > _SHOWN:
         screen.say(f"… and {len(chosen.tried) - _SHOWN} more, in the model card")
@@ -167,12 +175,13 @@ def _tried(screen: _Screen, chosen: Chosen) -> None:
 def _result(screen: _Screen, outcome: Outcome) -> None:
     request = outcome.chosen.request
     level = percent(request.confidence)
-    heads = ["class", "asked", f"promised at {level}", "wrong in the test part", f"{level} interval"]
+    heads = ["class", "asked", "promised", "wrong in the test part", "interval"]
     rows = [[r.label, r.asked, r.promised, r.measured, r.interval, r.undecided] for r in card.rows_of(outcome)]
     if request.abstain is None:
         rows = [row[:-1] for row in rows]
     else:
         heads.append(request.abstain)
+    screen.say(f"At {level} confidence, promised by the calibration part and measured on the test part:")
     screen.table(heads, rows, numbers=range(1, 6))
     for label in outcome.doubts:
         screen.warn(f"the test part speaks against the promise for {label!r}: do the rows come from one population?")

@@ -44,11 +44,11 @@ LOOKS: Mapping[Verdict, Look] = {
     ),
     Verdict.CONSTRUCTED: Look("(c)", "by construction", "cyan", "constructed", "holds by construction"),
     Verdict.INFEASIBLE: Look(
-        "✓",
+        "×✓",
         "infeasible as printed",
         "green",
         "infeasible",
-        "beside a printed ×: there is no classifier here either",
+        "the paper prints ×, and there is no classifier here either",
     ),
     Verdict.KNOWN: Look("≈", "explained deviations", "yellow", "known", "outside, for a stated reason"),
     Verdict.DIFFERS: Look("✗", "differ", "red bold", "differs", "outside, and we do not know why"),
@@ -149,7 +149,7 @@ def beside(cell: Cell) -> str:
 
 def sign(cell: Cell) -> str:
     """Return the verdict as text: its symbol, what a weak one could not have told apart, how many draws it is of."""
-    symbol = LOOKS[cell.verdict].symbol
+    symbol = LOOKS[cell.verdict].symbol.removeprefix(cell.reported or "")  # × stands before it already
     if cell.verdict is Verdict.WEAK and cell.half_width is not None:
         symbol = f"(✓ ±{cell.half_width:.{min(cell.decimals, 1)}f})"
     return f"{symbol} {cell.partly}" if cell.partly and cell.verdict else symbol

@@ -111,7 +111,7 @@ def _svm(training: Training) -> dict[str, BaseEstimator]:
 
 def _gamma(X: Array) -> float:
     """Return the width of a kernel for features whose variances are about 1."""
-    return 1 / max(1, X.shape[1])
+    return 1 / max(1, int(X.shape[1]))
 
 
 def _named(name: str, seed: int) -> Family:

@@ -101,7 +101,9 @@ def _facts(outcome: Outcome) -> dict[str, object]:
         "sizes": sizes,
         "share": percent(chosen.shares.calibration),
         "best": chosen.tried[0].name,
-        "tried": [(entry.name, percent(entry.left(chosen.expected)), f"{entry.area:.3f}") for entry in chosen.tried],
+        "tried": [
+            (entry.name, percent(round(entry.left(chosen.expected), 3)), f"{entry.area:.3f}") for entry in chosen.tried
+        ],
         "failed": chosen.failed,
         "left": what_is_left(outcome),
         "columns": outcome.columns,

@@ -11,6 +11,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.metrics import auc, roc_curve
 from sklearn.model_selection import StratifiedKFold
+from threadpoolctl import threadpool_limits
 
 from mmc.experiments.own.candidates import KERNEL_ROWS, Family, Labels, Training
 from mmc.experiments.own.model_file import unsaveable
@@ -20,6 +21,7 @@ from mmc.methods.numerics.kernels import Array
 
 Watch = Callable[[int, int, str], None]  # done, of how many, what is at work
 _FOLDS = 5
+_THREADS = 5_000  # training rows below which several threads take longer than one
 _SMALL, _REPETITIONS = 400, 2  # a small training part is folded several times
 
 
@@ -82,21 +84,23 @@ class Tried:
         return float(np.mean([curve.left(limits) for curve in self.curves]))
 
 
-def tried(frame: pd.DataFrame, y: Labels, positive: str, families: Sequence[Family], *, asked: bool, seed: int,
-          watch: Watch) -> list[Tried]:  # fmt: skip
+def left_out(families: Sequence[Family], rows: int) -> list[Tried]:
+    """Return the families that are not tried unasked on so many training rows."""
+    why = f"left out: {rows:,} training rows are many for it; --methods asks for it"
+    return [Tried(family.name, family, problem=why) for family in families if family.all_pairs and rows > KERNEL_ROWS]
+
+
+def tried(
+    frame: pd.DataFrame, y: Labels, positive: str, families: Sequence[Family], seed: int, watch: Watch
+) -> list[Tried]:
     """Return every classifier of the families with its cross-validated curves, those that failed with the reason.
 
     Each fold prepares the table anew, from its own training rows.
     """
-    skipped = [family for family in families if family.all_pairs and len(y) > KERNEL_ROWS and not asked]
-    at_work = [family for family in families if family not in skipped]
     repetitions = _REPETITIONS if len(y) < _SMALL else 1
     folds = min(_FOLDS, *np.unique(y, return_counts=True)[1].tolist())
-    found = {
-        family.name: Tried(family.name, family, problem=f"left out: {len(y):,} training rows are many for it")
-        for family in skipped
-    }
-    total, done = repetitions * folds * len(at_work), 0
+    found: dict[str, Tried] = {}
+    total, done = repetitions * folds * len(families), 0
     for repetition in range(repetitions):
         scores: dict[str, Array] = {}
         splitter = StratifiedKFold(folds, shuffle=True, random_state=seed + repetition)
@@ -106,7 +110,7 @@ def tried(frame: pd.DataFrame, y: Labels, positive: str, families: Sequence[Fami
                 X = np.asarray(prepare.fit_transform(frame.iloc[train], y[train]), dtype=np.float64)
                 X_rest = np.asarray(prepare.transform(frame.iloc[rest]), dtype=np.float64)
             training = Training(X, y[train], positive)
-            for family in at_work:
+            for family in families:
                 watch(done, total, family.name)
                 for name, estimator, problem in fitted(family, training):
                     entry = found.setdefault(name, Tried(name, family))
@@ -115,7 +119,9 @@ def tried(frame: pd.DataFrame, y: Labels, positive: str, families: Sequence[Fami
                         scores.setdefault(name, np.full(len(y), np.nan))[rest] = scores_of(estimator, X_rest)
                 done += 1
         for name, of_all in scores.items():
-            if not found[name].problem:
+            if np.isnan(of_all).any():
+                found[name].problem = found[name].problem or "could not be fitted in every fold"
+            else:
                 found[name].curves.append(Curve.of(y, of_all))
     watch(total, total, "")
     return list(found.values())
@@ -123,6 +129,7 @@ def tried(frame: pd.DataFrame, y: Labels, positive: str, families: Sequence[Fami
 
 def fitted(family: Family, training: Training) -> Iterator[tuple[str, BaseEstimator | None, str]]:
     """Yield the classifiers of a family by name, fitted; None with the reason where one cannot be."""
+    threads = 1 if len(training.y) < _THREADS else None
     try:
         with quiet():
             made: Mapping[str, BaseEstimator] = family.make(training)
@@ -132,8 +139,9 @@ def fitted(family: Family, training: Training) -> Iterator[tuple[str, BaseEstima
     for name, estimator in made.items():
         problem = ""
         try:
-            with quiet():
+            with quiet(), threadpool_limits(threads):
                 estimator.fit(training.X, training.y)
+                scores_of(estimator, training.X[:1])  # raises where it has none
                 problem = unsaveable(estimator) if family.outside else ""
         except (ValueError, np.linalg.LinAlgError) as error:
             problem = brief(error)

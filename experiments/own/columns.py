@@ -146,7 +146,7 @@ def _text(cells: pd.Series) -> pd.Series:
 
 def _words(cell: object) -> str:
     if isinstance(cell, (Real, Decimal)) and not isinstance(cell, bool) and cell == cell // 1:
-        return str(int(cell))
+        return f"{cell:.0f}" if isinstance(cell, (float, np.floating)) else str(cell // 1)
     return str(cell).strip()
 
 

@@ -8,16 +8,17 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from mmc.experiments.own.candidates import Labels, Training, portfolio
-from mmc.experiments.own.choosing import Curve, Tried, Watch, fitted, quiet, ranking, tried
+from mmc.experiments.own.choosing import Curve, Tried, Watch, fitted, left_out, quiet, ranking, tried
 from mmc.experiments.own.columns import Column, frame_of, labels_of, looks_like_id, recognise
 from mmc.experiments.own.errors import NotPossible, RequestError, TableError
 from mmc.experiments.own.model_file import TableFacts
 from mmc.experiments.own.moment_bounds import MomentBounds, moment_bounds
 from mmc.experiments.own.parts import Goal, Parts, Shares, shares, split
-from mmc.experiments.own.preparing import Treatment, preparation, tells_the_answer, treatments, with_categories
+from mmc.experiments.own.preparing import Treatment, lean, preparation, tells_the_answer, treatments, with_categories
 from mmc.experiments.own.reading import read
 from mmc.methods import InfeasibleProblem, RateGuarantee
 from mmc.methods.guarantee_record import ClassGuarantee
@@ -172,9 +173,11 @@ def choose(request: Request, watch: Watch) -> Chosen:
     positive = positive_of(request, examples)
     frame, y = examples.frame.iloc[parts.train], examples.y[parts.train]
     warned = [*examples.warnings, *_answers(examples, frame, y)]
-    found = tried(frame, y, positive, families, asked=bool(request.methods), seed=request.seed, watch=watch)
+    skipped = [] if request.methods else left_out(families, len(y))
+    families = [family for family in families if family.name not in {entry.name for entry in skipped}]
+    found = tried(frame, y, positive, families, request.seed, watch)
     ranked = ranking(found, expected if request.max_error else None)
-    failed = [entry for entry in found if entry not in ranked]
+    failed = [entry for entry in found if entry not in ranked] + skipped
     if not ranked:
         reasons = "; ".join(f"{entry.name}: {entry.problem}" for entry in failed)
         raise RequestError(f"none of the methods could be fitted. {reasons}")
@@ -218,6 +221,8 @@ def finish(chosen: Chosen) -> Outcome:
         measured[label] = Measured(len(own), wrong, abstained, request.confidence)
     table = prepare.named_steps["table"]
     described = treatments(table, frame.iloc[parts.train], examples.columns)
+    lean(table)
+    model.estimator = clone(pipeline)  # `estimator_` has the fit; a file would hold it twice
     facts = TableFacts(target=request.target, id=examples.id, columns=tuple(with_categories(table, examples.columns)))
     return Outcome(chosen, model, described, facts, measured, curve, moment_bounds(training, request.max_error))
 

@@ -159,7 +159,7 @@ def _dumped(model: BaseEstimator) -> tuple[io.BytesIO, str]:
 def _untrusted(data: bytes) -> set[str]:
     """Return the types in a skops file that are not trusted. Nothing of it is built."""
     with ZipFile(io.BytesIO(data)) as archive:
-        refused = REFUSED & set(types_in(json.loads(archive.read(_SCHEMA))))
+        refused = set(types_in(json.loads(archive.read(_SCHEMA)))) & REFUSED
     return refused | (set(sio.get_untrusted_types(data=data)) - set(TRUSTED))
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, floor
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mmc.experiments.own.errors import RequestError, TableError
-from mmc.methods.order_statistics import needed, upper_bound
+from mmc.methods.order_statistics import needed, ranks
 from mmc.words import percent
 
 Rows = NDArray[np.intp]
@@ -61,19 +61,19 @@ def shares(counts: Mapping[str, int], goal: Goal, test: float, calibration: floa
     for name, share in (("--test-size", test), ("--calibration", calibration)):
         if share is not None and not 0 < share < 1:
             raise RequestError(f"{name} must be a share of the rows between 0 and 1, got {share:g}")
-    if test + (calibration or MOST) >= 1:
+    if test + (MOST if calibration is None else calibration) >= 1:
         raise RequestError(
             f"--test-size {test:g} and --calibration {calibration or MOST:g} leave nothing to train on; lower one of them"
         )
     most = calibration or MOST
     least = _least(counts, goal, Shares(test, most))
-    wanted = max(least[label] / counts[label] for label in counts)
+    wanted = max((least[label] / counts[label] for label in goal.rates), default=0.0)
     usual = min(MOST, max(USUAL, wanted)) if goal.rates else MOST  # without rates: no row that may calibrate later
     chosen = Shares(test, calibration or usual)
+    enough = _enough(chosen)
     for label, n in counts.items():
-        if chosen.sizes(n)[1] < least[label]:
-            raise TableError(_too_few(label, n, least[label], goal, Shares(test, most), stated=calibration is not None))
-        enough = _enough(Shares(test, chosen.calibration))
+        if label in goal.rates and chosen.sizes(n)[1] < least[label]:
+            raise TableError(_too_few(label, counts, least[label], goal, Shares(test, most)))
         if n < enough:
             raise TableError(
                 f"class {label!r} has {n} rows, too few to train, calibrate and test on; it needs at least {enough}"
@@ -96,14 +96,19 @@ def split(y: NDArray[np.str_], shares: Shares, seed: int) -> Parts:
 
 def rows_needed(rate: float, confidence: float, calibration: float) -> int:
     """Return how many rows of a class a table must have for a limit on its error."""
-    return ceil(needed([rate], [0], confidence)[0] / calibration - 1e-9)
+    return _total(needed([rate], [0], confidence)[0], calibration)
+
+
+def _total(least: int, share: float) -> int:
+    """Return the smallest number of rows of which that share, rounded up, is enough."""
+    return floor((least - 1) / share + 1e-9) + 1
 
 
 def _least(counts: Mapping[str, int], goal: Goal, most: Shares) -> dict[str, int]:
-    """Return the smallest calibration sample of each class."""
+    """Return the smallest calibration sample of each limited class."""
     sizes = [most.sizes(counts[label])[1] for label in goal.rates]
     least = needed(list(goal.rates.values()), sizes, goal.confidence) if goal.rates else ()
-    return {**dict.fromkeys(counts, _CALIBRATION), **dict(zip(goal.rates, least, strict=True))}
+    return dict(zip(goal.rates, least, strict=True))
 
 
 def _enough(shares: Shares) -> int:
@@ -114,16 +119,25 @@ def _enough(shares: Shares) -> int:
     return n
 
 
-def _too_few(label: str, n: int, least: int, goal: Goal, most: Shares, *, stated: bool) -> str:
-    have = most.sizes(n)[1]
-    if label not in goal.rates:
-        return f"class {label!r} has {n} rows, too few to train, calibrate and test on"
-    total = ceil(least / most.calibration - 1e-9)
-    could = upper_bound(0, have, goal.confidence)
-    others = ", or a larger --calibration" if stated and most.calibration < MOST else ""
+def _too_few(label: str, counts: Mapping[str, int], least: int, goal: Goal, most: Shares) -> str:
+    total, n = _total(least, most.calibration), counts[label]
     return (
-        f"too few rows of class {label!r}: to promise {percent(goal.rates[label])} at {percent(goal.confidence)} confidence, "
-        f"{least} of them must be in the calibration part, which takes {percent(most.calibration)} of the rows. It needs "
-        f"{total} rows of this class; there are {n}, {total - n} too few{others}. With these rows "
-        f"{percent(ceil(1000 * could) / 1000)} can be promised"
+        f"too few rows of class {label!r}: to promise {_words(goal)}, {least} of them must be in the calibration part, which "
+        f"takes at most {percent(most.calibration)} of the rows. It needs {total} rows of this class; there are {n}, "
+        f"{total - n} too few{_could(label, counts, goal, most)}"
     )
+
+
+def _could(label: str, counts: Mapping[str, int], goal: Goal, most: Shares) -> str:
+    """Say which rate the rows that there are can promise, all other rates kept."""
+    sizes = [most.sizes(counts[limited])[1] for limited in goal.rates]
+    for step in range(1, 1000):
+        rates = {**goal.rates, label: step / 1000}
+        if 0 not in ranks(sizes, list(rates.values()), goal.confidence):
+            return f". With these rows {percent(step / 1000)} can be promised"
+    return ""
+
+
+def _words(goal: Goal) -> str:
+    rates = " and ".join(f"{percent(rate)} for {label!r}" for label, rate in goal.rates.items())
+    return f"{rates} at {percent(goal.confidence)} confidence"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from markupsafe import escape
 
 from mmc.experiments.figures.svg import simplified
@@ -12,7 +13,7 @@ from mmc.experiments.own.fitting import Chosen, Outcome
 from mmc.methods.numerics.kernels import Array
 
 _WIDTH, _HEIGHT = 440, 380
-_LEFT, _RIGHT, _TOP, _BOTTOM = 58, 14, 14, 52
+_LEFT, _RIGHT, _TOP, _BOTTOM = 58, 24, 14, 52
 _STYLE = """
 .axis { stroke: var(--ink, #1b1f24); fill: none } .grid { stroke: var(--line, #d0d7de); fill: none }
 text { fill: var(--ink, #1b1f24); font: 13px system-ui, sans-serif } .zone { fill: var(--match-bg, #e3f5e6) }
@@ -111,7 +112,7 @@ def _lines(lines: Sequence[Line]) -> Iterable[str]:
         points = [(_x(line.x[0]), _y(line.y[0]))]
         for x, y in zip(line.x[1:].tolist(), line.y[1:].tolist(), strict=True):
             points += [(_x(x), points[-1][1]), (_x(x), _y(y))]  # the error left falls in steps
-        kept = simplified(_array(points), 0.2)
+        kept = simplified(np.array(points, dtype=np.float64), 0.2)
         path = "L".join(f"{x:g} {y:g}" for x, y in kept.tolist())
         yield f'<path class="line {line.look}" d="M{path}"/>'
         y = _TOP + 16 + 18 * number
@@ -128,9 +129,3 @@ def _point(point: Point) -> Iterable[str]:
 
 def _short(label: str, length: int = 30) -> str:
     return label if len(label) <= length else label[: length - 1] + "…"
-
-
-def _array(points: Sequence[tuple[float, float]]) -> Array:
-    import numpy as np
-
-    return np.array(points, dtype=np.float64)

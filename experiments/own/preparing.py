@@ -30,6 +30,12 @@ def preparation() -> Pipeline:
     )
 
 
+def lean(table: TableVectorizer) -> None:
+    """Forget the steps that a fitted vectorizer keeps besides its pipeline, which has them all: a saved model is a third."""
+    for name in ("_preprocessors", "_encoders", "_named_encoders", "_postprocessors"):
+        vars(table).pop(name, None)
+
+
 @dataclass(frozen=True)
 class Treatment:
     """What became of a column."""

@@ -45,6 +45,8 @@ def chunks(path: Path, rows: int = ROWS) -> Iterator[pd.DataFrame]:
         raise TableError(f"{path} is empty; its first line must hold the column names")
     start = 0
     for part in _READERS[kind](path, rows):
+        if part.empty:
+            continue
         yield part.set_axis(pd.RangeIndex(start, start + len(part)), axis="index")
         start += len(part)
 
