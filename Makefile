@@ -12,7 +12,7 @@ $(VENV)/.installed: requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
 	@touch $@
 
-.PHONY: run test lint bench scaling reproduce-tables reproduce-all check-tables readme lock clean help
+.PHONY: run test lint fuzz bench scaling reproduce-tables reproduce-all check-tables readme lock clean help
 
 run: $(VENV)/.installed  ## set up, then run one experiment (CONFIG=configs/breast_cancer.yaml)
 	$(BIN)/mmc run $(CONFIG)
@@ -27,6 +27,10 @@ lint: $(VENV)/.installed  ## ruff and mypy
 	@rm -rf build/imports && mkdir -p build/imports && cp -r mmc build/imports && cp -r $(ROOMS) build/imports/mmc
 	cd build/imports && $(abspath $(BIN))/lint-imports --no-logo --no-cache --config ../../pyproject.toml
 	MYPYPATH=build/types $(BIN)/mypy -p mmc -p benchmarks
+
+fuzz: $(VENV)/.installed  ## attack with mutated configs, damaged files and stores, kills (long; `make test` has a sample)
+	@for name in $(basename $(notdir $(filter-out tests/fuzz/__init__.py tests/fuzz/test_%,$(wildcard tests/fuzz/*.py)))); do \
+	  OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.$$name || exit 1; done
 
 bench: $(VENV)/.installed  ## speed, as ratios to what a user would pick instead
 	$(BIN)/python -m benchmarks
@@ -51,8 +55,8 @@ readme: $(VENV)/.installed  ## make the scoreboard and the example of README.md 
 lock: $(VENV)/.installed  ## pin every dependency anew
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-emit-index-url --extra dev -o requirements.lock pyproject.toml
 
-clean:  ## remove the virtual environment, caches and the store of records
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache results/store.sqlite*
+clean:  ## remove the virtual environment, caches and your own runs
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache runs
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20

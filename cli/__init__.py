@@ -29,6 +29,15 @@ Jobs = Annotated[
         "--jobs", "-j", metavar="N", min=1, help="Worker processes, at most one per core.", show_default="all cores"
     ),
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        envvar="MMC_CLUSTER",
+        help="A dask cluster in place of this machine: tcp://host:8786, or local:4.",
+    ),
+]
 Results = Annotated[
     Path,
     typer.Option(
@@ -78,6 +87,7 @@ def run(
     everything: AllQuick = False,
     long: Long = False,
     jobs: Jobs = None,
+    cluster: Cluster = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Fit everything anew, even where a record exists.")] = False,
     results: Results = Path("runs"),
     references: References = Path("results"),
@@ -92,7 +102,7 @@ def run(
 
     chosen = Selection(tuple(configs or ()), everything, long)
     places = Places(results, references, data_dir)
-    raise typer.Exit(verbs.run(chosen, places, Power(jobs), fresh))
+    raise typer.Exit(verbs.run(chosen, places, Power(jobs, cluster), fresh))
 
 
 @app.command()
@@ -149,6 +159,7 @@ def check(
     everything: AllQuick = False,
     long: Long = False,
     jobs: Jobs = None,
+    cluster: Cluster = None,
     update: Annotated[
         bool, typer.Option("--update", help="Write the references anew: from your runs, or run now what these lack.")
     ] = False,
@@ -165,7 +176,7 @@ def check(
 
     chosen = Selection(tuple(configs or ()), everything, long)
     places = Places(results, references, data_dir)
-    raise typer.Exit((check_verb.update if update else check_verb.check)(chosen, places, Power(jobs)))
+    raise typer.Exit((check_verb.update if update else check_verb.check)(chosen, places, Power(jobs, cluster)))
 
 
 @app.command()

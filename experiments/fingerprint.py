@@ -18,7 +18,7 @@ from mmc.methods import Method
 WORKER = "mmc.experiments.trials"
 # Fronts are not followed. A new method or data set changes no fit of another one, and data are in the key by content.
 _FRONTS = frozenset({"mmc", "mmc.datasets", "mmc.experiments", "mmc.methods"})
-_DISTRIBUTION = {"sklearn": "scikit-learn"}
+DISTRIBUTION = {"sklearn": "scikit-learn"}
 _DECIDES_NOTHING = frozenset({"pydantic"})  # it checks configs
 
 
@@ -29,11 +29,17 @@ def fingerprint(method: Method, solver: str) -> dict[str, str]:
     return _fingerprint((WORKER, f"mmc.methods.{method.module}", *solving))
 
 
+def details(start: Iterable[str]) -> dict[str, str]:
+    """Return the hash of each module that these modules need, and the version of each library."""
+    modules, libraries = closure(start)
+    return {**{module: _hash(module) for module in modules}, **{library: version(library) for library in libraries}}
+
+
 @cache
 def version(library: str) -> str:
     """Return the installed version of a library, or ``absent``."""
     try:
-        return metadata.version(_DISTRIBUTION.get(library, library))
+        return metadata.version(DISTRIBUTION.get(library, library))
     except metadata.PackageNotFoundError:
         return "absent"
 
@@ -62,6 +68,12 @@ def _fingerprint(start: tuple[str, ...]) -> dict[str, str]:
     for module in modules:
         sha.update(module.encode() + b"\0" + _file(module).read_bytes() + b"\0")
     return {"source": sha.hexdigest()[:16], **{library: version(library) for library in libraries}}
+
+
+@cache
+def _hash(module: str) -> str:
+    """Return the hash of a module's source, as it was when it was first asked for: that is what this process runs."""
+    return hashlib.sha256(_file(module).read_bytes()).hexdigest()[:16]
 
 
 @cache

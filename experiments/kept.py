@@ -37,5 +37,15 @@ class Kept(Generic[Key, Value]):
                 slot.made.append(make())
             return slot.made[0]
 
+    def put(self, key: Key, value: Value) -> None:
+        """Keep a value that was made elsewhere, in place of what was kept under this key."""
+        slot: _Slot[Value] = _Slot()
+        slot.made.append(value)
+        with self._lock:
+            self._slots[key] = slot
+            self._slots.move_to_end(key)
+            while len(self._slots) > self._size:
+                self._slots.popitem(last=False)
+
     def __len__(self) -> int:
         return len(self._slots)

@@ -40,6 +40,10 @@ class Source:
         """Return the data set; raise PlaceError where it cannot be had. The last few are kept."""
         return _loaded.get(self, lambda: _load(self))
 
+    def lend(self, data: DataSet) -> None:
+        """Take a data set that was loaded elsewhere: here its files may be absent, or others."""
+        _loaded.put(self, data)
+
 
 _loaded: Kept[Source, DataSet] = Kept(4)
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mmc.experiments.engines.base import Engine, Tell, untold
+from mmc.experiments.errors import EngineError
 
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")
 _log = logging.getLogger("mmc")
@@ -44,9 +45,24 @@ def engine(jobs: int | None = None, tell: Tell = untold) -> Engine:
 
 @contextmanager
 def opened(jobs: int | None = None, cluster: str | None = None, tell: Tell = untold) -> Iterator[Engine]:
-    """Open an engine for many calls: its workers stay from one call to the next, and end with the context."""
-    made = engine(jobs, tell)
+    """Open an engine for many calls: its workers stay from one call to the next, and end with the context.
+
+    ``cluster`` is the address of a dask scheduler, or local:N.
+    """
+    made = engine(jobs, tell) if cluster is None else _cluster(cluster, tell)
     try:
         yield made
     finally:
         made.close()
+
+
+def _cluster(address: str, tell: Tell) -> Engine:
+    try:
+        from mmc.experiments.engines.dask import Dask
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] not in ("dask", "distributed"):
+            raise
+        raise EngineError(
+            "--cluster needs dask.distributed: `pip install 'max-margin-classifiers[cluster]'` brings it"
+        ) from None
+    return Dask(address, tell)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import signal
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,6 +16,7 @@ from mmc.experiments.units import Unit
 from mmc.methods.solution import Status
 
 Work = Callable[[Unit], Sequence[Record]]
+_TERMINAL = {getattr(signal, name) for name in ("SIGINT", "SIGQUIT", "SIGHUP") if hasattr(signal, name)}
 BATCH_SECONDS = 0.05  # shorter units are sent several at a time
 
 
@@ -69,6 +71,19 @@ def ended(code: int | None, largest: int = 0) -> str:
         name = f"signal {-code}"
     used = f"it had used up to {gigabytes(largest)}; " if largest else ""
     return f"was killed by {name}" + (f" ({used}{memory_hint()})" if name == "SIGKILL" else "")
+
+
+@contextmanager
+def kept_off() -> Iterator[None]:
+    """Block the signals of the terminal: a process that is started meanwhile never gets them, its parent ends it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _TERMINAL)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def memory_hint() -> str:

@@ -16,7 +16,7 @@ import traceback
 import weakref
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -28,6 +28,7 @@ from mmc.experiments.engines.base import (
     attempt,
     ended,
     failed,
+    kept_off,
     untold,
 )
 from mmc.experiments.errors import EngineError
@@ -38,7 +39,6 @@ from mmc.experiments.units import Unit
 _TRIES = 2
 _MOST = 64  # units that a worker holds at once
 _THREADS = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMBA", "NUMEXPR")
-_KEPT_OFF = {getattr(signal, name) for name in ("SIGINT", "SIGQUIT", "SIGHUP") if hasattr(signal, name)}
 _ALIVE = 0.5  # seconds between two looks at the parent
 _GRACE = 10.0  # seconds that a worker may take to end when its pipe is closed
 
@@ -125,7 +125,7 @@ class _Worker:
         self.pipe, theirs = context.Pipe()
         env = {name + "_NUM_THREADS": "1" for name in _THREADS}
         self._process: Any = context.Process(target=_serve, args=(theirs, os.getpid(), work), daemon=True, env=env)
-        with _kept_off():
+        with kept_off():
             self._process.start()
         theirs.close()
 
@@ -159,19 +159,6 @@ def _end_all(workers: list[_Worker], busy: bool = False) -> None:
         if worker.units or not busy:
             workers.remove(worker)
             worker.end(at_once=True)
-
-
-@contextmanager
-def _kept_off() -> Iterator[None]:
-    """Block the signals of the terminal: a process that is started meanwhile never gets them, its parent ends it."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _KEPT_OFF)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _largest_child() -> int:
