@@ -16,7 +16,7 @@ from mmc.experiments.units import Unit
 from mmc.methods.solution import Status
 
 Work = Callable[[Unit], Sequence[Record]]
-_TERMINAL = {getattr(signal, name) for name in ("SIGINT", "SIGQUIT", "SIGHUP") if hasattr(signal, name)}
+TERMINAL = {getattr(signal, name) for name in ("SIGINT", "SIGQUIT", "SIGHUP") if hasattr(signal, name)}
 BATCH_SECONDS = 0.05  # shorter units are sent several at a time
 
 
@@ -79,7 +79,7 @@ def kept_off() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _TERMINAL)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, TERMINAL)
     try:
         yield
     finally:
@@ -97,4 +97,4 @@ def memory_hint() -> str:
 
 def gigabytes(size: float) -> str:
     """Return a size in bytes as one would say it."""
-    return f"{size / 2**30:.1f} GB" if size >= 2**30 / 10 else f"{size / 2**20:.0f} MB"
+    return f"{size / 2**30:.1f} GB" if size >= 2**30 else f"{size / 2**20:.0f} MB"

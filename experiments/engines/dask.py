@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import queue
 import re
+import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +19,7 @@ from typing import TypeVar
 from distributed import Client, KilledWorker, LocalCluster, Worker, WorkerPlugin
 
 from mmc.datasets.dataset import DataSet
-from mmc.experiments.engines.base import Tell, Work, Workers, kept_off, untold
+from mmc.experiments.engines.base import TERMINAL, Tell, Work, Workers, untold
 from mmc.experiments.engines.crew import MOST, Member, Sent, Waiting, answer_of, still_open
 from mmc.experiments.engines.remote import LENT, Answer, Order, carry_out, code_of, digest_of, roots_of
 from mmc.experiments.errors import EngineError
@@ -54,6 +55,18 @@ class Lend(WorkerPlugin):
         LENT.pop(self.content, None)
 
 
+class Deaf(WorkerPlugin):
+    """Keeps the signals of the terminal off local workers: Ctrl-C is for the client, which ends them."""
+
+    name = "mmc-deaf"
+    idempotent = True
+
+    def setup(self, worker: Worker) -> None:
+        for number in TERMINAL:
+            with suppress(ValueError):  # not the main thread
+                signal.signal(number, signal.SIG_IGN)
+
+
 class Dask:
     """The engine of a cluster: ``tcp://host:8786``, ``tls://host:8786``, or ``local:4`` for four workers of this machine."""
 
@@ -67,9 +80,10 @@ class Dask:
         self._fetchers = ThreadPoolExecutor(_FETCHING, "mmc-fetch")
         self._joined = self._lost = 0
         self._looked = 0.0
-        with kept_off():
-            self._cluster = _local(address)
-            self._client = self._connected()
+        self._cluster = _local(address)
+        self._client = self._connected()
+        if self._cluster is not None:
+            self._asked(lambda: self._client.register_plugin(Deaf()))
         self._compare_versions()
 
     def _connected(self) -> Client:
@@ -84,11 +98,12 @@ class Dask:
     def close(self) -> None:
         """Leave the cluster; what was lent to it is taken back. A local one ends."""
         self._fetchers.shutdown(wait=False, cancel_futures=True)
+        running = self._client.status == "running"
         with suppress(Exception):
-            for name in self._lent.values():
+            for name in self._lent.values() if running else ():
                 self._client.unregister_worker_plugin(name)
         with suppress(Exception):
-            self._client.close(timeout=_GRACE)
+            self._client.close(timeout=_GRACE if running else 0.1)
         if self._cluster is not None:
             with suppress(Exception):
                 self._cluster.close(timeout=_GRACE)
@@ -214,7 +229,7 @@ class Dask:
             self._lent[content] = lend.name
 
     def _cancel(self, orders: Sequence[Sent]) -> None:
-        if orders:
+        if orders and self._client.status == "running":
             with suppress(Exception):
                 self._client.cancel([sent.future for sent in orders], force=True)
         for sent in orders:

@@ -62,3 +62,9 @@ def deadly(unit):
     if unit.split.fold == 1:
         os.kill(os.getpid(), signal.SIGKILL)
     return run_unit(unit)
+
+
+def dawdling(unit):
+    """Do nothing, slowly: there is time for things to happen meanwhile."""
+    time.sleep(0.3)
+    return [Record(trial.key, Status.SOLVED) for trial in unit.trials]
