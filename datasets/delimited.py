@@ -41,7 +41,7 @@ def read(source: Source, usual: str = ",") -> Table:
     """Return the table in the file; raise DataError for a row that does not fit the header."""
     separator = _separator(source, usual)
     if len(source.data) >= LARGE:
-        from mmc.datasets import quick_csv
+        import mmc.datasets.quick_csv as quick_csv
 
         names = _header(source, separator)
         quick = quick_csv.read(source, separator, names)

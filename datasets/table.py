@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mmc.datasets import categories
+import mmc.datasets.categories as categories
 from mmc.datasets.bounds import Limit
 from mmc.datasets.cells import Notation, label_array, plain_labels
 from mmc.datasets.dataset import DataError, DataSet

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 
-from mmc.datasets import lzw
+import mmc.datasets.lzw as lzw
 from mmc.datasets.bounds import Limit, collect, pieces
 from mmc.datasets.dataset import DataError, reason
 from mmc.datasets.finding import ENDINGS

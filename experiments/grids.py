@@ -39,7 +39,9 @@ class Axis(Model):
         assert given is not None
         return given
 
-    def __len__(self) -> int:
+    @property
+    def count(self) -> int:
+        """How many values there are."""
         return self._given[2]
 
     @property
@@ -78,7 +80,9 @@ def size(grid: GridSpec | None) -> int:
     """Return how many points a grid has, by arithmetic."""
     if grid is None:
         return 1
-    return len(grid) if isinstance(grid, list) else math.prod(len(axis) for axis in grid.values())
+    if isinstance(grid, list):
+        return len(grid)
+    return math.prod(axis.count if isinstance(axis, Axis) else len(axis) for axis in grid.values())
 
 
 def points(grid: GridSpec | None) -> list[Params]:

@@ -12,9 +12,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from mmc import datasets
+from mmc.datasets import finding
 from mmc.datasets.dataset import DataSet
-from mmc.experiments import areas, sources
+from mmc.experiments import areas
 from mmc.experiments.config import Config, MethodSpec
+from mmc.experiments.dataspec import DataSpec
 from mmc.experiments.errors import ConfigError, DataAbsent, KeyPath, PlaceError
 from mmc.experiments.fingerprint import fingerprint
 from mmc.experiments.grids import points
@@ -46,7 +49,12 @@ def plan(config: Config, data_dir: Path | None = None) -> list[Unit]:
 
 def absent(config: Config, data_dir: Path | None) -> list[str]:
     """Return the data sets of a config that are not on this machine."""
-    return sources.absent(config.experiment.datasets.values(), data_dir)
+    specs = config.experiment.datasets.values()
+    return list(dict.fromkeys(str(spec.name) for spec in specs if _not_here(spec, data_dir)))
+
+
+def _not_here(spec: DataSpec, data_dir: Path | None) -> bool:
+    return spec.name is not None and bool(finding.absent(datasets.REGISTRY[spec.name], data_dir))
 
 
 def need_no_download(config: Config, data_dir: Path | None) -> None:
@@ -89,6 +97,8 @@ def _loaded(config: Config, source: Source) -> DataSet:
     try:
         return source.load()
     except PlaceError as error:
+        if _not_here(config.experiment.datasets[source.label], source.data_dir):
+            raise DataAbsent(str(error)) from None
         raise _placed(config, ("datasets", source.label), error) from None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmc import datasets
-from mmc.datasets import finding
 from mmc.datasets.dataset import DataError, DataSet
 from mmc.experiments import knowledge
 from mmc.experiments.dataspec import DataSpec, written
-from mmc.experiments.errors import DataAbsent, PlaceError
+from mmc.experiments.errors import PlaceError
 from mmc.experiments.kept import Kept
 from mmc.experiments.splits import number_of
 
@@ -38,7 +37,7 @@ class Source:
         return DataSpec.model_validate_json(self.spec_json)
 
     def load(self) -> DataSet:
-        """Return the data set; raise PlaceError or DataAbsent where it cannot be had. The last few are kept."""
+        """Return the data set; raise PlaceError where it cannot be had. The last few are kept."""
         return _loaded.get(self, lambda: _load(self))
 
 
@@ -57,15 +56,6 @@ def source_of(label: str, spec: DataSpec, folder: Path, data_dir: Path | None, s
         folder,
         number_of(seed, label, "subsample", draw) if spec.subsample is not None else None,
     )
-
-
-def absent(specs: Iterable[DataSpec], data_dir: Path | None) -> list[str]:
-    """Return the names of the data sets that are not on this machine."""
-    return list(dict.fromkeys(str(spec.name) for spec in specs if spec.name is not None and _not_here(spec, data_dir)))
-
-
-def _not_here(spec: DataSpec, data_dir: Path | None) -> bool:
-    return bool(finding.absent(datasets.REGISTRY[str(spec.name)], data_dir))
 
 
 def _load(source: Source) -> DataSet:
@@ -102,10 +92,7 @@ def _points(source: Source, spec: DataSpec) -> DataSet:
         return load(str(spec.name), missing=spec.missing, data_dir=source.data_dir, **options)
     except DataError as error:
         named = f"data set {source.label!r}"
-        text = str(error) if str(error).startswith(named) else f"{named}: {error}"
-        if spec.name is not None and _not_here(spec, source.data_dir):
-            raise DataAbsent(text) from None
-        raise PlaceError((), text) from None
+        raise PlaceError((), str(error) if str(error).startswith(named) else f"{named}: {error}") from None
 
 
 def _subsample(source: Source, data: DataSet, count: int) -> DataSet:

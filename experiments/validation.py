@@ -29,7 +29,8 @@ from mmc.methods import CATALOGUE
 from mmc.words import nearest
 
 MOST_TRIALS = 1_000_000
-MOST_FITS = 100_000_000
+MOST_FITS = 10_000_000
+MOST_TUNED = 100_000
 _LIBSVM = ("libsvm", "svmlight", "svm")
 
 
@@ -62,14 +63,22 @@ def check_figures(config: Config, units: Sequence[Unit]) -> None:
 
 def _size(experiment: Experiment) -> Iterator[Problem]:
     """Refuse what is too much work, by arithmetic: nothing is spelled out."""
+    split = experiment.split
+    place, grid = max(_grids(experiment), key=lambda found: size(found[1]), default=((), None))
+    splits = split.repetitions * split.per_repetition
+    if splits > size(grid):
+        place, why = ("split",), f"there are {splits:,} splits of each data set"
+    else:
+        why = f"the largest grid has {size(grid):,} points"
+    tuned = max((size(spec.tune.grid) for spec in experiment.methods.values() if spec.tune), default=0)
     for count, most, what in (
         (experiment.trials(), MOST_TRIALS, "trials"),
         (experiment.inner_fits(), MOST_FITS, "fits inside the tuning"),
+        (tuned, MOST_TUNED, "points to tune"),
     ):
         if count > most:
-            place, grid = max(_grids(experiment), key=lambda found: size(found[1]), default=(("split",), None))
-            largest = f"; the largest grid has {size(grid):,} points" if size(grid) > 1 else ""
-            yield place, f"{count:,} {what} are too many, at most {most:,}{largest}: use fewer points or repetitions"
+            yield place, f"{count:,} {what} are too many, at most {most:,}; {why}"
+            return
 
 
 def _grids(experiment: Experiment) -> Iterator[tuple[KeyPath, GridSpec]]:

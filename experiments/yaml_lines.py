@@ -42,7 +42,7 @@ _SCALARS: Mapping[str, Callable[[str], JsonValue]] = {
     _CORE + "null": lambda text: None,
     _CORE + "bool": lambda text: text.lower() == "true",
     _CORE + "int": lambda text: int(text, 0) if text[:2] in ("0o", "0x") else int(text),
-    _CORE + "float": lambda text: float(text.replace(".inf", "inf").replace(".nan", "nan")),
+    _CORE + "float": lambda text: float(re.sub(r"\.(?=[iInN])", "", text)),
     _CORE + "str": str,
 }
 

@@ -184,6 +184,7 @@ _SHARED = {
     "InfeasibleProblem": "solution",
     "NotConverged": "solution",
     "BinaryMethod": "base",
+    "RateGuarantee": "guarantee",
 }
 __all__ = ["CATALOGUE", "Method", *_SHARED, *sorted(_BY_NAME)]
 

@@ -1,5 +1,7 @@
 """The private parts of scikit-learn that mmc uses, in one place: pyproject.toml caps the versions that have them."""
 
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import _safe_split as safe_split
+from sklearn.utils.validation import _check_method_params as rows_of_params
 
-__all__ = ["Interval", "StrOptions"]
+__all__ = ["Interval", "StrOptions", "rows_of_params", "safe_split"]

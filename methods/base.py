@@ -155,8 +155,8 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: ArrayLike) -> NDArray[np.generic]:
         """Return the predicted labels."""
-        positive = self.decision_function(X) > 0
-        return self.classes_.take(positive.astype(int))
+        later = self.decision_function(X) > 0
+        return self.classes_.take(later.astype(int))
 
     @classmethod
     @cache

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from mmc.methods._sklearn import Interval
 from mmc.methods.base import BinaryMethod, Fitted, Training
-from mmc.methods.numerics.centred_gram import CentredGram
+from mmc.methods.numerics.kernel_moments import KernelMoments
 from mmc.methods.numerics.kernels import Array, Kernel
 from mmc.methods.problems.ellipsoid_geometry import Coordinates, Geometry, KernelGeometry
 from mmc.methods.problems.ellipsoid_pair import ClosestPoints, EllipsoidPair, certify, infeasible
@@ -137,16 +137,16 @@ class ErrorRateClassifier(BinaryMethod):
         return geometry if geometry.definite else geometry.compressed
 
     def _kernel_geometry(self, train: Training) -> Geometry:
-        centred = self._centred(train)
-        return KernelGeometry(centred.member, self.ridge, centred.G, centred.g, centred.dd, centred.noise)
+        m = self._kernel_moments(train)
+        return KernelGeometry(m.member, self.ridge, m.G, m.g, m.dd, m.noise)
 
-    def _centred(self, train: Training) -> CentredGram:
+    def _kernel_moments(self, train: Training) -> KernelMoments:
         spec = self._kernel
 
-        def make() -> CentredGram:  # a callable kernel may own its result
-            return CentredGram.of(spec(train.X, train.X), train.sign > 0, in_place=not callable(spec.kernel))
+        def make() -> KernelMoments:  # a callable kernel may own its result
+            return KernelMoments.of(spec(train.X, train.X), train.sign > 0, in_place=not callable(spec.kernel))
 
-        return train.work.once(("centred", spec), make)
+        return train.work.once(("kernel moments", spec), make)
 
     def _problem(self, train: Training) -> EllipsoidPair:
         geometry, pos, neg = self._geometry(train), self.eta_pos, self.eta_neg
@@ -185,9 +185,9 @@ class ErrorRateClassifier(BinaryMethod):
             coef, m = w, train.moments()
             midpoint = w @ (m.mean_pos + m.mean_neg) / 2
         else:
-            centred = self._centred(train)
-            dual = centred.on_points(float(w[0]), w[1:])
-            midpoint = dual @ centred.means @ [0.5, 0.5]
+            inner = self._kernel_moments(train)
+            dual = inner.on_points(float(w[0]), w[1:])
+            midpoint = dual @ inner.means @ [0.5, 0.5]
         return Fitted(
             objective=scale**2 * proof.norm2 / 2,
             gap=proof.gap,

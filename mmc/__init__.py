@@ -1,15 +1,19 @@
-"""The front door: the estimators by name. Nothing heavy is imported until it is asked for."""
+"""The front door: the estimators by name, and saved models. Nothing heavy is imported until it is asked for."""
 
 from __future__ import annotations
 
 from importlib import import_module, metadata
 
 DISTRIBUTION = "max-margin-classifiers"
+_ELSEWHERE = {"save": "mmc.experiments.own.model_file", "load": "mmc.experiments.own.model_file"}
 
 
 def __getattr__(name: str) -> object:
     if name == "__version__":
         return metadata.version(DISTRIBUTION)
+    if name in _ELSEWHERE:
+        there: object = getattr(import_module(_ELSEWHERE[name]), name)
+        return there
     if not name.startswith("_"):
         methods = import_module("mmc.methods")
         if name in methods.__all__:

@@ -1,8 +1,9 @@
-"""Hints for misspelt words, in every room's messages."""
+"""Words in every room's messages: hints for misspelt ones, shares in per cent."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import ROUND_HALF_EVEN, Context
 from difflib import get_close_matches
 
 
@@ -11,3 +12,8 @@ def nearest(word: object, words: Iterable[str]) -> str:
     words = list(words)
     close = get_close_matches(str(word), words, n=1, cutoff=0.6)
     return f"did you mean {close[0]!r}?" if close else f"valid: {', '.join(sorted(words)) or 'none'}"
+
+
+def percent(share: float, rounding: str = ROUND_HALF_EVEN) -> str:
+    """Return a share in per cent with up to three digits. Round a bound up and a confidence down: both stay true."""
+    return f"{Context(prec=3, rounding=rounding).create_decimal(100 * share).normalize():f} %"

@@ -102,18 +102,8 @@ def _iterate(problems: Sequence[EllipsoidPair], tol: float, max_iter: int) -> li
         done = (apart <= 0) | (angle <= tol) | (gap > distance * (1 + 1e-9))
         for j in np.flatnonzero(done | (step == max_iter)):
             i = int(active[j])
-            overlap = _overlap(problems[i]) if apart[j] <= 0 or (angle[j] > tol and step == max_iter) else None
-            if overlap is not None or apart[j] <= 0:
-                answers[i] = overlap or NotConverged(
-                    f"the ellipsoids met at step {step} though they do not overlap: rounding errors", step
-                )
-            elif angle[j] > tol and step < max_iter:
-                answers[i] = NotConverged(
-                    f"the distance of the ellipsoids rose at step {step}: they are too ill-conditioned; raise ridge",
-                    step,
-                    float(angle[j]),
-                )
-            else:
+            answers[i] = _failure(problems[i], float(apart[j]), float(angle[j]), tol, step == max_iter, step)
+            if answers[i] is None:
                 z = V1 @ z1[:, j], V2 @ z2[:, j]
                 r = d + z[0] - z[1]
                 answers[i] = ClosestPoints(
@@ -134,6 +124,22 @@ def _iterate(problems: Sequence[EllipsoidPair], tol: float, max_iter: int) -> li
         if not left.all():
             active, distance, c1, c2 = active[left], distance[left], c1[:, left], c2[:, left]
     return [answer for answer in answers if answer is not None]
+
+
+def _failure(problem: EllipsoidPair, apart: float, angle: float, tol: float, last: bool, step: int) -> FitError | None:
+    """Return why an iteration that ended has no answer, if so: the ellipsoids overlap, or rounding errors rule."""
+    if apart <= 0 or (angle > tol and last):
+        overlap = _overlap(problem)
+        if overlap is None and apart <= 0:
+            return NotConverged(f"the ellipsoids met at step {step} though they do not overlap: rounding errors", step)
+        return overlap
+    if angle > tol:
+        return NotConverged(
+            f"the distance of the ellipsoids rose at step {step}: they are too ill-conditioned; raise ridge",
+            step,
+            angle,
+        )
+    return None
 
 
 def _axes(S: Array) -> tuple[Array, Array]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mmc import datasets
-from mmc.experiments.engine import engine
+from mmc.experiments.engines import engine
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.figures import FIGURES, check_data, draw_all, options_of
 from mmc.experiments.figures.drawing import training_part

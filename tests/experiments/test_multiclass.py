@@ -22,7 +22,7 @@ from mmc import datasets
 from mmc.experiments import preparation, render
 from mmc.experiments.cells import Cell, Discordance, Verdict
 from mmc.experiments.check import compare
-from mmc.experiments.engine import engine
+from mmc.experiments.engines import engine
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.kept import Kept
 from mmc.experiments.multiclass import elect
@@ -274,7 +274,7 @@ def test_killed_in_the_middle_of_the_pairs(folder, outcome, tmp_path):
     program = textwrap.dedent(f"""
         import pathlib, time
         from mmc.experiments.validation import load
-        from mmc.experiments.engine import engine
+        from mmc.experiments.engines import engine
         from mmc.experiments.run import run
         from mmc.experiments.store import Store
         def slow(units):

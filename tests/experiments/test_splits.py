@@ -85,3 +85,38 @@ def test_many_classes_are_even_in_every_fold(folds):
     (part,) = make(Partitions(kind="partitions", train=0.8), y)
     for value in range(7):
         assert np.sum(y[part.train] == value) == round(0.8 * np.sum(y == value))
+
+
+@pytest.mark.parametrize(
+    ("protocol", "words", "overlap", "splits"),
+    [
+        (KFold(folds=5), "stratified 5-fold cross-validation", 0, 5),
+        (KFold(folds=3, repetitions=2), "stratified 3-fold cross-validation, 2 repetitions", 0, 3),
+        (Partitions(train=0.8, repetitions=9), "random partitions, 80 % for training, 9 repetitions", 0.25, 1),
+        (
+            Fixed(repetitions=4, redraw=True),
+            "a fixed training and test part, 4 repetitions, data drawn anew each time",
+            0,
+            1,
+        ),
+    ],
+)
+def test_a_protocol_knows_itself(protocol, words, overlap, splits):
+    assert protocol.words() == words
+    assert protocol.overlap == pytest.approx(overlap)
+    assert protocol.per_repetition == splits
+
+
+def test_a_fixed_split_takes_what_the_data_set_declares(y):
+    rng = np.random.default_rng(0)
+    assert len(Fixed().parts(y.astype(np.intp), 40, rng)[0].train) == 40
+    assert len(Fixed(train=50).parts(y.astype(np.intp), 40, rng)[0].train) == 50
+    for train, declared in ((None, None), (101, None), (None, 101)):
+        with pytest.raises(ConfigError):
+            Fixed(train=train).parts(y.astype(np.intp), declared, rng)
+
+
+def test_only_a_fixed_split_needs_redraw_for_repetitions():
+    assert list(Fixed(repetitions=2).problems())
+    for protocol in (Fixed(repetitions=2, redraw=True), KFold(repetitions=2), Partitions(train=0.5, repetitions=2)):
+        assert not list(protocol.problems())

@@ -1,4 +1,4 @@
-"""Inner products of centred points: what a kernel tells of the means and covariances of two classes.
+"""The moments of two classes in the space of a kernel: what its inner products tell of means and covariances.
 
 With v_i = 1/√m(i), m(i) the size of the class of point i and μ(i) its mean, B has the columns v_i (φ_i - μ(i)), so that BB' is
 the sum of the two covariances. d = μ1 - μ2 is the difference of the means. Everything follows from the Gram matrix K.
@@ -19,7 +19,7 @@ _EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
-class CentredGram:
+class KernelMoments:
     """``G`` = B'B, ``g`` = B'd, ``dd`` = d'd; ``noise`` is the rounding error of G's eigenvalues.
 
     ``average`` has in its two columns the weights that average over the positive and over the negative class, and
@@ -34,7 +34,7 @@ class CentredGram:
     noise: float
 
     @classmethod
-    def of(cls, K: Array, positive: NDArray[np.bool_], *, in_place: bool = False) -> CentredGram:
+    def of(cls, K: Array, positive: NDArray[np.bool_], *, in_place: bool = False) -> KernelMoments:
         """Centre K: B'B = v_i v_j (k_ij - <φ_i, μ(j)> - <μ(i), φ_j> + <μ(i), μ(j)>).
 
         ``in_place`` overwrites K, since allocating costs as much as the arithmetic.

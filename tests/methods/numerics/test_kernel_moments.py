@@ -1,9 +1,9 @@
-"""A centred Gram matrix has the inner products of the centred points."""
+"""The moments of a kernel are the inner products of the centred points."""
 
 import numpy as np
 import pytest
 
-from mmc.methods.numerics.centred_gram import CentredGram
+from mmc.methods.numerics.kernel_moments import KernelMoments
 
 
 @pytest.mark.parametrize("in_place", [False, True])
@@ -12,7 +12,7 @@ def test_the_inner_products_are_those_of_the_centred_points(in_place):
     X, positive = rng.normal(size=(25, 40)), rng.random(25) < 0.4
     K = X @ X.T
     before = K.copy()
-    found = CentredGram.of(K, positive, in_place=in_place)
+    found = KernelMoments.of(K, positive, in_place=in_place)
     assert np.array_equal(K, before) is not in_place
     means = np.array([X[positive].mean(axis=0), X[~positive].mean(axis=0)])
     sizes = np.where(positive, positive.sum(), (~positive).sum())
