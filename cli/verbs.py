@@ -21,6 +21,7 @@ from mmc.experiments.errors import ConfigError, DataAbsent, TrialError
 from mmc.experiments.folders import folder_of, last_run
 from mmc.experiments.outcome import Outcome
 from mmc.experiments.plan import absent, plan
+from mmc.experiments.reference import REFERENCE, read_reference, table_of
 from mmc.experiments.store import Store
 from mmc.experiments.validation import check_figures
 from mmc.experiments.values import check_values
@@ -126,7 +127,8 @@ def show(selection: Selection, places: Places) -> None:
         if outcome.missing:
             name = outcome.config.name
             done = f"{outcome.trials - outcome.missing} of {outcome.trials} trials"
-            out.print(f"{name}: {done} are done, the table is of these: `mmc run {name}` does the rest", style="yellow")
+            partial = f"{name}: {done} are done, the table is of these: `mmc run {name}` does the rest"
+            out.print(partial, style="yellow", soft_wrap=True)
         tell_failures(outcome, out)
 
 
@@ -167,20 +169,15 @@ def _recalled(selection: Selection, places: Places, out: Console) -> Iterator[Ou
 
 
 def _reference(config: Config, places: Places, out: Console) -> bool:
-    """Print the committed results of a config, marked as such; return whether there are any."""
+    """Print the committed table of a config, marked as such; return whether there is one."""
     folder = places.references / config.name
-    try:
-        table = (folder / "table.md").read_text("utf-8")
-    except (OSError, ValueError):
+    if not (folder / REFERENCE).exists():
         return False
+    table = table_of(config, read_reference(folder))
     commit = last_run(folder).get("commit") or "unknown"
-    out.print(
-        f"{config.name}: not run here. This is the reference of commit {commit}, from {folder}/; "
-        f"`mmc run {config.name}` makes your own.",
-        style="yellow",
-        soft_wrap=True,
-    )
-    out.print(table, soft_wrap=True)
+    mark = f"{config.name}: not run here. This is the reference of commit {commit}, from {folder}/"
+    out.print(f"{mark}; `mmc run {config.name}` makes your own.", style="yellow", soft_wrap=True)
+    print_table(table, out)
     for picture in sorted(folder.glob("*.svg")):
         out.print(str(picture), soft_wrap=True)
     return True

@@ -8,9 +8,9 @@ import pytest
 
 from mmc.experiments.cells import Verdict
 from mmc.experiments.config import bundled
+from mmc.experiments.outcome import Outcome
 from mmc.experiments.plan import plan
 from mmc.experiments.records import Record
-from mmc.experiments.run import Outcome
 from mmc.experiments.score import VERDICTS, Score
 from mmc.experiments.scoreboard import PAPERS, Number, Result, by_paper, numbers, recall_all, score, to_markdown
 from mmc.experiments.store import Store
