@@ -26,7 +26,7 @@ lint: $(VENV)/.installed  ## ruff and mypy
 	@mkdir -p build/types/mmc && cd build/types/mmc && ln -sfn $(foreach d,$(ROOMS),../../../$d) ../../../mmc/*.py* .
 	@rm -rf build/imports && mkdir -p build/imports && cp -r mmc build/imports && cp -r $(ROOMS) build/imports/mmc
 	cd build/imports && $(abspath $(BIN))/lint-imports --no-logo --no-cache --config ../../pyproject.toml
-	MYPYPATH=build/types $(BIN)/mypy -p mmc
+	MYPYPATH=build/types $(BIN)/mypy -p mmc -p benchmarks
 
 bench: $(VENV)/.installed  ## speed, as ratios to what a user would pick instead
 	$(BIN)/python -m benchmarks

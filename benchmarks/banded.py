@@ -7,6 +7,7 @@ solver with the matrices that it makes of it. A QP solver is stopped after some 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import clarabel
@@ -27,17 +28,17 @@ def run() -> Iterator[dict[str, Any]]:
     for n in (500, 1000, 2000):
         X, y = _toy(n)
         problem = BandedProblem(KernelSpec("rbf", 1.0)(X, X), y, 10.0, 100.0, 1.0, 1.5)
-        ours, answer = quickest(lambda p=problem: banded_libsvm.solve(p), 3)
+        ours, answer = quickest(partial(banded_libsvm.solve, problem), 3)
         value = problem.certify(answer.primal, answer.dual).objective
         for name, peer in (("Clarabel", _clarabel), ("OSQP", _osqp)):
-            theirs, objective = quickest(lambda p=problem, peer=peer: peer(p), 1)
+            theirs, objective = quickest(partial(peer, problem), 1)
             if objective is None:
                 name += f", stopped after {PATIENCE:.0f} s"
             elif abs(objective - value) > 1e-3 * value:
                 raise RuntimeError(f"{name} found {objective}, libsvm {value}")
             yield row(f"B-SVM, toy, n = {len(y)}", f"{name}, 2n variables", 20, ours, theirs)
         machine = SVC(C=10.0, kernel="precomputed")
-        theirs, _ = quickest(lambda p=problem, m=machine: m.fit(p.K, p.sign), 3)
+        theirs, _ = quickest(partial(machine.fit, problem.K, problem.sign), 3)
         yield row(f"B-SVM, toy, n = {len(y)}", "C-SVM, libsvm", None, ours, theirs)
 
 
@@ -54,7 +55,7 @@ def _dual(problem: BandedProblem) -> tuple[Any, Array, Any, Array]:
     """Return H, q, A and the upper bounds of (3.14): min ½ x'Hx + q'x, A x = 0 in the first row, 0 ≤ x ≤ upper."""
     y, n = problem.sign, len(problem.sign)
     z = np.concatenate([y, -y])
-    H = sparse.csc_matrix(np.triu(z[:, None] * z * np.tile(problem.K, (2, 2))))
+    H = sparse.csc_matrix(np.triu(z[:, None] * z * np.tile(np.asarray(problem.K), (2, 2))))
     A = sparse.vstack([sparse.csc_matrix(z), sparse.identity(2 * n)], format="csc")
     return H, np.repeat([-problem.rho1, problem.rho2], n), A, np.repeat([problem.C1, problem.C2], n)
 

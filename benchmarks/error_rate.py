@@ -43,7 +43,7 @@ def run() -> Iterator[dict[str, Any]]:
             label = f"{name}, {'kernel' if kernel else 'linear'}, m = {len(X)}"
             targets = {"cvxpy + ECOS": 60 if kernel and len(X) == 379 else None if kernel else 20}
             for what, points in (("one fit", grid[2:3]), ("five rates", grid)):
-                peers = {
+                peers: dict[str, Callable[[], Any]] = {
                     "ours": partial(_ours, X, y, kernel, points),
                     "cvxpy + ECOS": partial(_each, partial(_cvxpy, "ECOS"), X, y, spec, points),
                     "cvxpy + Clarabel": partial(_each, partial(_cvxpy, "CLARABEL"), X, y, spec, points),

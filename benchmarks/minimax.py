@@ -67,7 +67,8 @@ def _cvxpy(pair: MomentPair, kappas: Array) -> list[Array]:
         while (value := pair.ratio(best, kappa.value)) > before * (1 + 1e-6):
             lam.value = before = value
             problem.solve(solver=cp.ECOS)
-            best = a.value / (pair.d @ a.value)
+            found_a = np.asarray(a.value)
+            best = found_a / (pair.d @ found_a)
         found.append(best)
     return found
 

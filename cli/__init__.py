@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -25,10 +24,19 @@ Configs = Annotated[
     list[str] | None, typer.Argument(metavar="CONFIG", help="Paths of YAML files, or names of bundled configs.")
 ]
 Jobs = Annotated[
-    int, typer.Option("--jobs", "-j", metavar="N", min=1, help="Worker processes.", show_default="all cores")
+    int | None,
+    typer.Option(
+        "--jobs", "-j", metavar="N", min=1, help="Worker processes, at most one per core.", show_default="all cores"
+    ),
 ]
 Results = Annotated[
-    Path, typer.Option("--results", envvar="MMC_RESULTS_DIR", help="Folder for the tables and the store of records.")
+    Path,
+    typer.Option(
+        "--results", envvar="MMC_RESULTS_DIR", help="Folder for your runs: the tables, and the store of records."
+    ),
+]
+References = Annotated[
+    Path, typer.Option("--references", help="Folder of the committed results that yours are compared with.")
 ]
 DataDir = Annotated[
     Path | None, typer.Option("--data-dir", envvar="MMC_DATA_DIR", help="Folder with the large data sets.")
@@ -38,7 +46,6 @@ AllQuick = Annotated[
     bool, typer.Option("--all", help="Every bundled config but those that take more than ten minutes each.")
 ]
 Long = Annotated[bool, typer.Option("--long", help="With --all: these too.")]
-_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def main() -> None:
@@ -70,9 +77,10 @@ def run(
     configs: Configs = None,
     everything: AllQuick = False,
     long: Long = False,
-    jobs: Jobs = _CORES,
+    jobs: Jobs = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Fit everything anew, even where a record exists.")] = False,
-    results: Results = Path("results"),
+    results: Results = Path("runs"),
+    references: References = Path("results"),
     data_dir: DataDir = None,
 ) -> None:
     """Run experiments and print their tables. A rerun does only what is missing.
@@ -80,8 +88,11 @@ def run(
     Example:  mmc run configs/breast_cancer.yaml --jobs 2
     """
     from mmc.cli import verbs
+    from mmc.cli.choices import Places, Power, Selection
 
-    verbs.run(configs, everything, jobs, fresh, results, data_dir, long)
+    chosen = Selection(tuple(configs or ()), everything, long)
+    places = Places(results, references, data_dir)
+    raise typer.Exit(verbs.run(chosen, places, Power(jobs), fresh))
 
 
 @app.command()
@@ -91,34 +102,45 @@ def validate(configs: Configs = None, everything: All = False) -> None:
     Example:  mmc validate my_study.yaml
     """
     from mmc.cli import verbs
+    from mmc.cli.choices import Selection
 
-    verbs.validate(configs, everything)
+    verbs.validate(Selection(tuple(configs or ()), everything))
 
 
 @app.command()
 def show(
-    configs: Configs = None, everything: All = False, results: Results = Path("results"), data_dir: DataDir = None
+    configs: Configs = None,
+    everything: All = False,
+    results: Results = Path("runs"),
+    references: References = Path("results"),
+    data_dir: DataDir = None,
 ) -> None:
-    """Print the tables again, from the store. Nothing is fitted.
+    """Print the tables again, from the store. Nothing is fitted; what was never run is shown from the references.
 
     Example:  mmc show breast_cancer
     """
     from mmc.cli import verbs
+    from mmc.cli.choices import Places, Selection
 
-    verbs.show(configs, everything, results, data_dir)
+    verbs.show(Selection(tuple(configs or ()), everything), Places(results, references, data_dir))
 
 
 @app.command()
 def plot(
-    configs: Configs = None, everything: All = False, results: Results = Path("results"), data_dir: DataDir = None
+    configs: Configs = None,
+    everything: All = False,
+    results: Results = Path("runs"),
+    references: References = Path("results"),
+    data_dir: DataDir = None,
 ) -> None:
     """Draw the figures again, from the store. Nothing is fitted anew.
 
     Example:  mmc plot nath_table2
     """
     from mmc.cli import verbs
+    from mmc.cli.choices import Places, Selection
 
-    verbs.plot(configs, everything, results, data_dir)
+    verbs.plot(Selection(tuple(configs or ()), everything), Places(results, references, data_dir))
 
 
 @app.command()
@@ -126,20 +148,24 @@ def check(
     configs: Configs = None,
     everything: AllQuick = False,
     long: Long = False,
-    jobs: Jobs = _CORES,
+    jobs: Jobs = None,
     update: Annotated[
-        bool, typer.Option("--update", help="Accept the table of the last run as the new reference.")
+        bool, typer.Option("--update", help="Write the references anew: from your runs, or run now what these lack.")
     ] = False,
-    results: Results = Path("results"),
+    results: Results = Path("runs"),
+    references: References = Path("results"),
     data_dir: DataDir = None,
 ) -> None:
     """Run anew and compare with the committed results. Exit code 1 where a cell moved beyond its tolerance.
 
     Example:  mmc check breast_cancer
     """
-    from mmc.cli import verbs
+    from mmc.cli import check_verb
+    from mmc.cli.choices import Places, Power, Selection
 
-    raise typer.Exit(verbs.check(configs, everything, jobs, update, results, data_dir, long))
+    chosen = Selection(tuple(configs or ()), everything, long)
+    places = Places(results, references, data_dir)
+    raise typer.Exit((check_verb.update if update else check_verb.check)(chosen, places, Power(jobs)))
 
 
 @app.command()
@@ -148,7 +174,8 @@ def report(
         list[str] | None, typer.Argument(metavar="CONFIG", help="Your own configs, besides all bundled ones.")
     ] = None,
     out: Annotated[Path, typer.Option("--out", help="The page to write.")] = Path("report.html"),
-    results: Results = Path("results"),
+    results: Results = Path("runs"),
+    references: References = Path("results"),
     data_dir: DataDir = None,
 ) -> None:
     """Write everything as one HTML page and print the scoreboard. It comes from the store: nothing is fitted.
@@ -156,8 +183,9 @@ def report(
     Example:  mmc report --out report.html
     """
     from mmc.cli import report_verb
+    from mmc.cli.choices import Places
 
-    report_verb.report(configs, out, results, data_dir)
+    report_verb.report(configs, out, Places(results, references, data_dir))
 
 
 @app.command()
@@ -233,7 +261,7 @@ def list_(what: Annotated[str, typer.Argument(metavar="WHAT", help="methods, sol
 
 @data_app.command("list")
 def data_list(data_dir: DataDir = None) -> None:
-    """List the data sets. Large ones do not come with the package: it is told whether they are here.
+    """List the data sets, and whether the large ones are on this machine.
 
     Example:  mmc data list
     """

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+
+from rich import box
+from rich.table import Table
 
 from mmc.cli.downloads import Downloads
 from mmc.cli.shell import console
@@ -18,11 +20,8 @@ from mmc.words import nearest
 _WHAT = ("methods", "solvers", "datasets", "configs")
 
 
-def _table(*heads: str, whole: int = 1) -> Any:
+def _table(*heads: str, whole: int = 1) -> Table:
     """Return an empty table; the first ``whole`` columns are names to copy, which are never broken."""
-    from rich import box
-    from rich.table import Table
-
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, caption_justify="left", caption_style="dim")
     for index, head in enumerate(heads):
         table.add_column(head, overflow="fold", no_wrap=index < whole)
@@ -37,7 +36,7 @@ def show(what: str, data_dir: Path | None = None) -> None:
     console().print(lists[what]())
 
 
-def _methods() -> Any:
+def _methods() -> Table:
     table = _table("key", "in mmc.methods", "what it does", "parameters", whole=2)
     table.caption = (
         "all but lda also take kernel, gamma, degree and coef0; all take solver, solver_options and pos_label\n"
@@ -51,7 +50,7 @@ def _methods() -> Any:
     return table
 
 
-def _solvers() -> Any:
+def _solvers() -> Table:
     import ast
 
     import mmc.methods
@@ -65,7 +64,7 @@ def _solvers() -> Any:
     return table
 
 
-def _datasets(data_dir: Path | None) -> Any:
+def _datasets(data_dir: Path | None) -> Table:
     table = _table("name", "size", "classes", "kind", "description", whole=2)
     table.caption = "size: rows × features; `mmc data show NAME` tells the classes, the source and the licence"
     for entry in REGISTRY.values():
@@ -77,7 +76,7 @@ def _datasets(data_dir: Path | None) -> Any:
     return table
 
 
-def _configs() -> Any:
+def _configs() -> Table:
     from mmc.experiments.config import bundled
     from mmc.experiments.yaml_lines import read
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
+
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+from mmc.cli.shell import console
 
 
 class Downloads:
     """Makes a bar for each file. Use as a context; call with the file's name."""
 
     def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-        self._console = Console(stderr=True, highlight=False)
+        self._console = console(stderr=True)
         self._bars = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             DownloadColumn(),
             TimeRemainingColumn(),
@@ -41,13 +42,14 @@ class Downloads:
 class Bar:
     """What pooch tells of a download, in the manner of tqdm: a new total says that it begins, perhaps once more."""
 
-    def __init__(self, bars: Any, file: str) -> None:
+    def __init__(self, bars: Progress, file: str) -> None:
         self._bars = bars
         self._task = bars.add_task(file, total=None)
 
     @property
     def total(self) -> int | None:
-        return self._bars.tasks[self._task].total
+        size = self._bars.tasks[self._task].total
+        return None if size is None else int(size)
 
     @total.setter
     def total(self, size: int) -> None:

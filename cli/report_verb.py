@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
+from rich import box
+from rich.table import Table
+
+from mmc.cli.choices import Places
 from mmc.cli.shell import console
-from mmc.experiments import run as runner
 from mmc.experiments.config import bundled
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.report import write
@@ -16,14 +18,14 @@ from mmc.experiments.store import Store
 from mmc.experiments.validation import load
 
 
-def report(names: list[str] | None, out: Path, results: Path, data_dir: Path | None) -> None:
+def report(names: list[str] | None, out: Path, places: Places) -> None:
     """Write the page from the store, nothing is fitted; print the scoreboard."""
     configs = [load(name) for name in dict.fromkeys([*bundled(), *(names or [])])]
-    if not (results / runner.STORE).exists():
-        raise ConfigError(f"there is no store in {results}/ yet: `mmc run --all` makes it")
-    with Store(results / runner.STORE) as store:
-        found = list(recall_all(configs, store, data_dir))
-    write(found, results, out)
+    if not places.store.exists():
+        raise ConfigError(f"there is no store in {places.results}/ yet: `mmc run --all` makes it")
+    with Store(places.store, readonly=True) as store:
+        found = list(recall_all(configs, store, places.data_dir))
+    write(found, places.results, out)
     board = numbers(found)
     screen = console()
     screen.print(_table(board))
@@ -32,14 +34,11 @@ def report(names: list[str] | None, out: Path, results: Path, data_dir: Path | N
     for problem in dict.fromkeys(problems):
         screen.print(problem, soft_wrap=True)
     if problems:
-        screen.print(f"A number counts as run where {results / runner.STORE} has its records.", soft_wrap=True)
+        screen.print(f"A number counts as run where {places.store} has its records.", soft_wrap=True)
     screen.print(f"written to {out}", style="dim", soft_wrap=True)
 
 
-def _table(board: Sequence[Number]) -> Any:
-    from rich import box
-    from rich.table import Table
-
+def _table(board: Sequence[Number]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_footer=True)
     total = score(board)
     table.add_column("paper", footer="all")

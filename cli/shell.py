@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
-from collections.abc import Callable
-from typing import Any
+import traceback
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 INTERRUPTED = 130
+_WIDE = 160  # where the output is not a terminal: a paper's table fits
+_ENDING = ("SIGTERM", "SIGHUP", "SIGQUIT")
 
 
-def guarded(command: Callable[..., Any]) -> int:
+class Command(Protocol):
+    """A typer app."""
+
+    def __call__(self, *, standalone_mode: bool) -> object: ...
+
+
+class Told(logging.Handler):
+    """Prints to what stderr is at the moment: a live display stands in for it to stay below."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(plain(self.format(record)), file=sys.stderr)
+
+
+def guarded(command: Command) -> int:
     """Call a typer app and return its exit code; what the user must mend becomes one message and code 2."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: workers end too, nothing is lost
+    for name in _ENDING:  # as Ctrl-C: workers end too, nothing is lost; what `nohup` ignores stays ignored
+        if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is not signal.SIG_IGN:
+            signal.signal(getattr(signal, name), signal.default_int_handler)
     try:
         command(standalone_mode=True)
     except SystemExit as stop:
@@ -24,19 +45,47 @@ def guarded(command: Callable[..., Any]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
-        from mmc.datasets import DataError
-        from mmc.experiments.errors import UserError
-
-        if not isinstance(error, (UserError, DataError)):
-            raise
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+        return _explained(error)
     return 0
 
 
-def console() -> Any:
-    """Return rich's console; where the output is not a terminal it is wide enough for a paper's table."""
+def _explained(error: Exception) -> int:
+    """Print an error as one message and return the exit code: 2 for what the user can mend, 70 for a mistake of ours."""
+    from mmc.datasets import DataError
+    from mmc.experiments.errors import UserError
+
+    if isinstance(error, (UserError, DataError)):
+        print(plain(f"error: {error}"), file=sys.stderr)
+        return 2
+    if os.environ.get("MMC_DEBUG"):
+        traceback.print_exception(error)
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    print(
+        plain(f"internal error: {type(error).__name__}: {error} ({last.filename}:{last.lineno})\n")
+        + "This is a mistake in mmc: please report it. MMC_DEBUG=1 shows where it happened.",
+        file=sys.stderr,
+    )
+    return 70
+
+
+def plain(text: str) -> str:
+    """Return a text without characters that a terminal would obey."""
+    return "".join(c if c.isprintable() or c in "\n\t" else repr(c)[1:-1] for c in text)
+
+
+def console(stderr: bool = False) -> Console:
+    """Return rich's console, for which no text is markup; where the output is not a terminal it is wide."""
     from rich.console import Console
 
-    plain = Console(highlight=False, soft_wrap=False)
-    return plain if plain.is_terminal else Console(highlight=False, width=int(os.environ.get("COLUMNS", 160)))
+    def made(width: int | None) -> Console:
+        return Console(stderr=stderr, highlight=False, markup=False, emoji=False, width=width)
+
+    fitting = made(None)
+    return fitting if fitting.is_terminal else made(_columns())
+
+
+def _columns() -> int:
+    try:
+        return max(20, int(os.environ["COLUMNS"]))
+    except (KeyError, ValueError):
+        return _WIDE

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, SupportsIndex
 
 from mmc.datasets.dataset import DataError, DataSet, check_missing
+from mmc.datasets.finding import absent
 from mmc.datasets.registry import REGISTRY, Entry
 from mmc.words import nearest
 
 if TYPE_CHECKING:
     from mmc.datasets.fetching import Bars
 
+_log = logging.getLogger("mmc.datasets")
 _VENDOR = Path(__file__).parent / "vendor"
 
 
@@ -37,12 +40,21 @@ def load(
     if entry.kind == "generated":
         return _generate(entry, seed, options)
     if entry.kind == "large":
-        import mmc.datasets.originals as originals
-
-        return originals.read(entry, data_dir)
+        return _large(entry, data_dir)
     dataset = _read(entry, missing)
     _check_content(entry, _read(entry, "drop") if dataset.imputed else dataset)
     return dataset
+
+
+def _large(entry: Entry, data_dir: Path | None) -> DataSet:
+    """Return a large set, downloaded if need be."""
+    import mmc.datasets.originals as originals
+
+    if absent(entry, data_dir):
+        for file, path, new in fetch(entry.name, data_dir):
+            if new:
+                _log.info("%s: downloaded %s to %s", entry.name, file, path)
+    return originals.read(entry, data_dir)
 
 
 def fetch(name: str, data_dir: Path | None = None, bars: Bars | None = None) -> Iterator[tuple[str, Path, bool]]:

@@ -11,7 +11,6 @@ stay bytes (uint8) in memory: as floats MNIST would need 440 MB in every worker.
 from __future__ import annotations
 
 import json
-import logging
 import math
 import struct
 import warnings
@@ -23,23 +22,15 @@ from numpy.typing import NDArray
 
 from mmc.datasets.bounds import Limit
 from mmc.datasets.dataset import DataError, DataSet, Features
-from mmc.datasets.finding import absent, find
+from mmc.datasets.finding import find
 from mmc.datasets.registry import Entry, Part
 from mmc.datasets.unpacking import unpack
 
 _BYTES_PER_NUMBER, _BYTES_BESIDE = 32, 1 << 16  # more than any way to write a number takes
 
-_log = logging.getLogger("mmc.datasets")
-
 
 def read(entry: Entry, data_dir: Path | None) -> DataSet:
-    """Return a large set, downloaded if need be; raise DataError if it cannot be had or is not what the registry says."""
-    if absent(entry, data_dir):
-        from mmc.datasets.fetching import fetch
-
-        for file, path, new in fetch(entry, data_dir):
-            if new:
-                _log.info("%s: downloaded %s to %s", entry.name, file, path)
+    """Return a large set whose files are here; raise DataError if it is not what the registry says."""
     X, y = _assemble(entry, [read_part(entry, part, find(entry, part, data_dir)) for part in entry.parts])
     names = tuple(f"x{number}" for number in range(1, X.shape[1] + 1))
     dataset = DataSet(entry.name, X, y, names, entry.positive, entry.n_train)

@@ -35,3 +35,7 @@ class StoreError(UserError):
 
 class TrialError(UserError):
     """A trial that failed for a reason in its input, not in its mathematics."""
+
+
+class EngineError(UserError):
+    """Workers that cannot be had, or not be used: the config is fine."""

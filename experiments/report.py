@@ -166,7 +166,7 @@ def page(results: Sequence[Result], folder: Path) -> str:
 
     found = numbers(results)
     anchors = frozenset(result.config.name for result in results)
-    sections = [Section(result, folder / result.config.name, anchors) for result in results]
+    sections = [Section(result, folder / file_name(result.config.name), anchors) for result in results]
     sections.sort(key=lambda s: (s.experiment.reported is None and s.experiment.claims is None, s.experiment.title))
     scores = by_paper(found)
     chapters = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -12,8 +12,9 @@ from mmc.experiments.cells import Cell, Table, Verdict
 from mmc.experiments.config import Config
 from mmc.experiments.errors import UserError
 from mmc.experiments.layout import LOOKS
-from mmc.experiments.records import Json
-from mmc.experiments.run import Outcome, recall
+from mmc.experiments.outcome import Outcome
+from mmc.experiments.provenance import Provenance
+from mmc.experiments.run import recall
 from mmc.experiments.score import VERDICTS, Score
 from mmc.experiments.store import Store
 from mmc.experiments.verdicts import RESERVED, Row, matches, read_reported
@@ -100,7 +101,7 @@ class Result:
 
     config: Config
     outcome: Outcome
-    provenance: Mapping[str, Json] | None = None
+    provenance: Provenance | None = None
     problem: str = ""
 
     @property
@@ -145,7 +146,7 @@ def recall_all(configs: Iterable[Config], store: Store, data_dir: Path | None = 
                 how = f"mmc run {config.name}" + (" (more than ten minutes)" if config.experiment.long else "")
                 yield Result(config, nothing, problem=f"{lacking} a record of this code: {how}")
             else:
-                yield Result(config, outcome, store.provenance(config.name))
+                yield Result(config, outcome, outcome.provenance)
 
 
 def numbers(results: Sequence[Measured]) -> list[Number]:
@@ -206,7 +207,7 @@ def by_paper(found: Sequence[Number]) -> dict[str, Score]:
 def to_markdown(found: Sequence[Number]) -> str:
     """Return the scoreboard as a Markdown table: in brackets the distinct numbers, without those that repeat others."""
     lines = [
-        "| paper | " + " | ".join(LOOKS[verdict].plural for verdict in VERDICTS) + " | all |",
+        "| paper | " + " | ".join(LOOKS[verdict].many for verdict in VERDICTS) + " | all |",
         "|---|---:|" + "---:|" * len(VERDICTS),
     ]
     rows = [(PAPERS[key].authors, of) for key, of in by_paper(found).items()] + [("all", Score.of(found))]

@@ -9,7 +9,7 @@ import pytest
 from mmc.experiments.check import compare
 from mmc.experiments.claims import to_markdown
 from mmc.experiments.config import bundled
-from mmc.experiments.engine import engine
+from mmc.experiments.engines import engine
 from mmc.experiments.notes import reasons, summary
 from mmc.experiments.readme import renewed
 from mmc.experiments.reference import read_reference, table_of

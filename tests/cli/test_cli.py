@@ -36,7 +36,7 @@ def test_run_prints_a_table_and_writes_it(folder):
     assert done.returncode == 0, done.stderr
     assert "×" in done.stdout
     assert "0.8" in done.stdout
-    assert {p.name for p in (folder / "results" / "small").iterdir()} == {
+    assert {p.name for p in (folder / "runs" / "small").iterdir()} == {
         "table.csv",
         "table.md",
         "table.tex",
@@ -75,7 +75,7 @@ def test_check_accepts_the_same_and_refuses_the_other(folder):
         (("run", "nan.yaml"), "nan.csv:4: column 'a'"),
         (("run", "folds.yaml"), "too few for 50 folds"),
         (("run", "small.yaml", "--results", "small.yaml/x"), "cannot write to the results folder"),
-        (("show", "small.yaml"), "there is no store"),
+        (("show", "small.yaml"), "has no records of small yet"),
         (("list", "method"), "did you mean 'methods'?"),
         (("data", "show", "pimma"), "did you mean 'pima'?"),
         (("data", "fetch", "mnits"), "did you mean 'mnist'?"),
@@ -97,12 +97,12 @@ def test_wrong_usage_is_one_message_and_code_2(folder, words, message):
 
 
 def test_a_damaged_store_stops_the_run_and_stays(folder):
-    (folder / "results").mkdir()
-    (folder / "results" / "store.sqlite").write_bytes(b"precious" * 1000)
+    (folder / "runs").mkdir()
+    (folder / "runs" / "store.sqlite").write_bytes(b"precious" * 1000)
     done = mmc("run", "small.yaml", cwd=folder)
     assert done.returncode == 2
     assert "is damaged" in done.stderr
-    assert (folder / "results" / "store.sqlite").read_bytes() == b"precious" * 1000
+    assert (folder / "runs" / "store.sqlite").read_bytes() == b"precious" * 1000
 
 
 def test_an_interrupted_run_says_how_to_go_on(folder):
@@ -118,7 +118,7 @@ def test_an_interrupted_run_says_how_to_go_on(folder):
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # what runs in the background inherits SIG_IGN
     )
-    store = folder / "results" / "store.sqlite"
+    store = folder / "runs" / "store.sqlite"
     deadline = time.monotonic() + 60
     while not store.exists() and time.monotonic() < deadline:
         time.sleep(0.05)

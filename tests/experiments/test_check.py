@@ -7,11 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mmc.cli.verbs import check
 from mmc.experiments import render
 from mmc.experiments.cells import Cell, Table, Verdict
 from mmc.experiments.check import compare
-from mmc.methods.solvers import libsvm
 
 KEYS = {"dataset": "d", "method": "m"}
 VALUES = (99.99987654, 99.99987655, 99.99987656)
@@ -42,8 +40,8 @@ def test_the_same_numbers_never_move():
     assert told(table((0.7891234,)), table((0.7891234,))) == []
 
 
-@pytest.mark.parametrize(("flips", "moved"), [(2, []), (3, ["mean"])])
-def test_two_test_points_may_flip_whatever_the_spread(flips, moved):
+@pytest.mark.parametrize(("flips", "moved"), [(1, []), (2, ["mean"])])
+def test_one_test_point_may_flip_whatever_the_spread(flips, moved):
     """The splits are the same: how much repetitions differ from each other is no excuse."""
     values, point = np.array([10.0, 12.0, 14.0]), 0.5
     after = values + np.array([flips * point, 0, 0])
@@ -103,56 +101,3 @@ def test_cells_that_appear_or_vanish_are_told():
 def test_a_label_that_looks_like_a_formula_is_found_again():
     strange = table(VALUES, {"dataset": "d", "method": "=1+1"})
     assert compare(strange, reference(strange)) == []
-
-
-STUDY = """\
-title: small
-datasets:
-  gamma_synthetic: {options: {n_pos: 30, n_neg: 30, test_pos: 5, test_neg: 5}}
-scale: none
-methods:
-  LDA: {method: lda}
-  SVM: {method: svm}
-  MPM: {method: mpm}
-split: {kind: stratified-kfold, folds: 3, repetitions: 2}
-table: {rows: [method], columns: [], metrics: [error]}
-"""
-
-
-def test_a_sign_that_is_flipped_in_one_solver_is_found_in_the_cells_of_its_method(tmp_path, monkeypatch, capsys):
-    """The bias of the SVM with the wrong sign: the check fails, and points at the SVM and nothing else."""
-    study = tmp_path / "small.yaml"
-    study.write_text(STUDY)
-    arguments = ([str(study)], False, 1)
-    assert check(*arguments, True, tmp_path, None) == 0
-    assert check(*arguments, False, tmp_path, None) == 0
-    right = libsvm.solve
-
-    def wrong(*args, **kwargs):
-        answer = right(*args, **kwargs)
-        return replace(answer, primal=replace(answer.primal, b=-answer.primal.b))
-
-    monkeypatch.setattr(libsvm, "solve", wrong)
-    capsys.readouterr()
-    assert check(*arguments, False, tmp_path, None) == 1
-    printed = capsys.readouterr().out
-    assert "small: 1 of 3 cells moved" in printed
-    lines = [line.split() for line in printed.splitlines()]
-    assert [line[:2] for line in lines if "±" in line] == [["SVM", "error"]]
-    assert "LDA (lda, solver closed-form): none moved" in printed
-    assert "SVM (svm, solver libsvm): 1 of 1 cells moved" in printed
-    assert "`mmc check small --update`" in printed
-
-
-def test_where_a_table_does_not_fit_each_cell_has_a_line(tmp_path, monkeypatch, capsys):
-    study = tmp_path / "small.yaml"
-    study.write_text(STUDY)
-    assert check([str(study)], False, 1, True, tmp_path, None) == 0
-    reference_file = tmp_path / "small" / "reference.csv"
-    reference_file.write_text(reference_file.read_text().replace("SVM", "SVC"))
-    monkeypatch.setenv("COLUMNS", "60")
-    assert check([str(study)], False, 1, False, tmp_path, None) == 1
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "2 of 3 cells moved" in printed
-    assert "dataset=gamma_synthetic method=SVM error: mean before absent, after" in printed
-    assert "dataset=gamma_synthetic method=SVC error: before" in printed

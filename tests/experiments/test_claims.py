@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mmc.experiments.claims import FAILS, HOLDS, PARTLY, Claim, bsvm, framework, smem, to_markdown
-from mmc.experiments.engine import engine
+from mmc.experiments.engines import engine
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.figures import draw_all
 from mmc.experiments.figures.banded import Banded

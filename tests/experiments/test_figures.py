@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 
 from mmc import datasets
-from mmc.experiments.engine import engine
+from mmc.experiments.engines import engine
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.figures import FIGURES, check_data, draw_all, options_of
 from mmc.experiments.figures.drawing import training_part
 from mmc.experiments.figures.ellipsoids import closest_points
+from mmc.experiments.outcome import Outcome
 from mmc.experiments.plan import plan
 from mmc.experiments.preparation import rows_of
-from mmc.experiments.run import Outcome, run
+from mmc.experiments.run import run
 from mmc.experiments.store import Store
 from mmc.experiments.validation import load
 from mmc.methods import SVM, ErrorRateClassifier

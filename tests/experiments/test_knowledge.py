@@ -5,7 +5,7 @@ import textwrap
 import numpy as np
 import pytest
 
-from mmc.experiments.engine import engine
+from mmc.experiments.engines import engine
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.knowledge import rescaled
 from mmc.experiments.plan import plan

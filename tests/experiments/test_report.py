@@ -9,14 +9,17 @@ from html.parser import HTMLParser
 
 import pytest
 
+from mmc.cli.choices import Places
 from mmc.cli.report_verb import report
 from mmc.experiments.cells import Cell, Verdict
 from mmc.experiments.config import bundled
-from mmc.experiments.engine import engine
+from mmc.experiments.engines import engine
 from mmc.experiments.errors import ConfigError
+from mmc.experiments.folders import STORE
 from mmc.experiments.layout import measured
+from mmc.experiments.outcome import Outcome
 from mmc.experiments.report import difference, page, write
-from mmc.experiments.run import STORE, Outcome, run
+from mmc.experiments.run import run
 from mmc.experiments.scoreboard import Result, numbers
 from mmc.experiments.store import Store
 from mmc.experiments.validation import load
@@ -69,9 +72,8 @@ def results(tmp_path_factory):
     (folder / "study.yaml").write_text(STUDY)
     with Store(None) as store:
         study = run(load(folder / "study.yaml"), store, engine(1))
-        provenance = store.provenance("study")
     study.draw(folder / "study")
-    found = [Result(study.config, study, provenance)]
+    found = [Result(study.config, study, study.provenance)]
     for name in bundled():
         config = load(name)
         outcome = Outcome(config, [], {})
@@ -185,7 +187,7 @@ def test_a_paper_shows_the_figures_that_no_config_draws(html, results, tmp_path)
 
 def test_without_a_store_the_verb_says_what_to_do(tmp_path):
     with pytest.raises(ConfigError, match="mmc run --all"):
-        report(None, tmp_path / "report.html", tmp_path, None)
+        report(None, tmp_path / "report.html", Places(tmp_path))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -193,7 +195,7 @@ def test_the_verb_prints_the_scoreboard_and_adds_a_users_study(tmp_path, capsys)
     (tmp_path / "study.yaml").write_text(STUDY)
     with Store(tmp_path / STORE) as store:
         run(load(tmp_path / "study.yaml"), store, engine(1))
-    report([str(tmp_path / "study.yaml")], tmp_path / "report.html", tmp_path, None)
+    report([str(tmp_path / "study.yaml")], tmp_path / "report.html", Places(tmp_path))
     printed = capsys.readouterr().out
     assert "0 informative matches, 271 (201) not run, of 271 reported numbers" in printed
     assert "bmpm_heart: not run: no trial has a record" in printed

@@ -1,16 +1,8 @@
 """A run: resumable at any moment, the same whatever the number of workers, and nothing done twice."""
 
-import os
-import random
-import signal
-import subprocess
-import sys
-import textwrap
-import time
-
 import pytest
 
-from mmc.experiments.engine import engine
+from mmc.experiments.engines import engine
 from mmc.experiments.errors import ConfigError, TrialError
 from mmc.experiments.plan import plan
 from mmc.experiments.run import run
@@ -91,41 +83,6 @@ def test_one_worker_and_two_give_the_same_table(study):
         with Store(None) as store:
             tables.append(run(study, store, engine(jobs)))
     assert numbers(tables[0]) == numbers(tables[1])
-
-
-def test_killed_at_random_moments_it_ends_with_the_same_table(study, tmp_path):
-    """SIGKILL, again and again; every start goes on from what was committed; the last table is the undisturbed one."""
-    with Store(None) as store:
-        undisturbed = run(study, store, engine(1))
-    program = textwrap.dedent(f"""
-        import time
-        from mmc.experiments.validation import load
-        from mmc.experiments.engine import engine
-        from mmc.experiments.run import run
-        from mmc.experiments.store import Store
-        def slow(units):
-            for records in engine(1)(units):
-                print("unit", flush=True)
-                time.sleep(0.05)
-                yield records
-        with Store(__import__("pathlib").Path({str(tmp_path / "store.sqlite")!r})) as store:
-            run(load({str(study.file)!r}), store, slow)
-    """)
-    moments = random.Random(0)
-    kept = []
-    for _ in range(4):
-        process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
-        for _ in range(moments.randint(3, 14)):
-            assert process.stdout.readline() == "unit\n"
-        time.sleep(moments.uniform(0.0, 0.3))
-        os.kill(process.pid, signal.SIGKILL)
-        process.communicate()
-        with Store(tmp_path / "store.sqlite") as store:
-            kept.append(len(store.get(t.key for u in plan(study) for t in u.trials)))
-    assert kept == sorted(kept), "a kill must lose nothing that was committed"
-    assert 0 < kept[-1] < 8 * 3 * 2 * 3, "the test must interrupt a run in its middle"
-    with Store(tmp_path / "store.sqlite") as store:
-        assert numbers(run(study, store, engine(1))) == numbers(undisturbed)
 
 
 def test_impossible_values_are_refused_before_anything_runs(tmp_path):

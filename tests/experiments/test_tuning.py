@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mmc.experiments import render, trials
-from mmc.experiments.engine import engine
+from mmc.experiments.engines import engine
 from mmc.experiments.metrics import COUNTED, Costs
 from mmc.experiments.plan import plan
 from mmc.experiments.records import Counts

@@ -173,6 +173,7 @@ def test_the_study_itself_is_valid(tmp_path):
         ("n_neg: 40", "missing: drop", 3, "two_norm has no option 'missing'"),
         ("n_neg: 40", "n_neg: -4", 3, "n_neg"),
         ("n_neg: 40", "seed: -4", 3, "seed"),
+        ("n_neg: 40", "n_neg: 1000000000", 3, "take at most 10,000,000"),
         ("{options: {n_pos: 40, n_neg: 40, n_features: 3}}", "{target: y}", 3, "'target' is for a file"),
         (
             "{options: {n_pos: 40, n_neg: 40, n_features: 3}}",

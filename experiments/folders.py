@@ -1,0 +1,47 @@
+"""The results folder: a store for all, and a folder of files for each config."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import cast
+
+from mmc.experiments.config import Config
+from mmc.experiments.errors import ConfigError
+from mmc.experiments.escape import file_name
+from mmc.experiments.provenance import Provenance
+
+STORE = "store.sqlite"
+OWN = Path("runs")  # what a user runs; git ignores it
+REFERENCES = Path("results")  # what is committed
+
+
+def folder_of(results: Path, config: Config) -> Path:
+    """Return the folder of a config's files; raise ConfigError if it holds those of another config of the same name."""
+    folder = results / file_name(config.name)
+    written = last_run(folder).get("file")
+    if isinstance(written, str) and (other := (folder / written).resolve()) != config.file.resolve() and other.exists():
+        raise ConfigError(
+            f"{folder}/ holds the results of another config of this name, {other}. "
+            f"Rename {config.file}, or give another folder with --results"
+        )
+    return folder
+
+
+def last_run(folder: Path) -> Provenance:
+    """Return what the last run of a config wrote into its folder; empty if there is nothing that can be read."""
+    try:
+        found = json.loads((folder / "run.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return cast(Provenance, found) if isinstance(found, dict) else {}
+
+
+def earlier_seconds(config: Config, *results: Path) -> Mapping[str, float]:
+    """Return the seconds of a unit of each kind when the config was run before: by the first of the folders that knows."""
+    for parent in results:
+        known = last_run(parent / file_name(config.name)).get("unit_seconds")
+        if isinstance(known, Mapping):
+            return {kind: float(seconds) for kind, seconds in known.items() if isinstance(seconds, (int, float))}
+    return {}
