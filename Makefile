@@ -12,7 +12,7 @@ $(VENV)/.installed: requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
 	@touch $@
 
-.PHONY: run test lint fuzz bench scaling reproduce-tables reproduce-all check-tables readme lock clean help
+.PHONY: run test lint bench scaling reproduce-tables reproduce-all check-tables fuzz readme lock clean help
 
 run: $(VENV)/.installed  ## set up, then run one experiment (CONFIG=configs/breast_cancer.yaml)
 	$(BIN)/mmc run $(CONFIG)
@@ -27,10 +27,6 @@ lint: $(VENV)/.installed  ## ruff and mypy
 	@rm -rf build/imports && mkdir -p build/imports && cp -r mmc build/imports && cp -r $(ROOMS) build/imports/mmc
 	cd build/imports && $(abspath $(BIN))/lint-imports --no-logo --no-cache --config ../../pyproject.toml
 	MYPYPATH=build/types $(BIN)/mypy -p mmc -p benchmarks
-
-fuzz: $(VENV)/.installed  ## attack with mutated configs, damaged files and stores, kills (long; `make test` has a sample)
-	@for name in $(basename $(notdir $(filter-out tests/fuzz/__init__.py tests/fuzz/test_%,$(wildcard tests/fuzz/*.py)))); do \
-	  OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.$$name || exit 1; done
 
 bench: $(VENV)/.installed  ## speed, as ratios to what a user would pick instead
 	$(BIN)/python -m benchmarks
@@ -48,6 +44,12 @@ reproduce-all: $(VENV)/.installed  ## every table of every paper
 
 check-tables: $(VENV)/.installed  ## run every table anew and compare with the committed results
 	$(BIN)/mmc check --all
+
+fuzz: $(VENV)/.installed  ## attack configs, files, stores and running processes, seeded (about an hour)
+	$(BIN)/python -m tests.fuzz.configs --count 20000 --seed 0
+	$(BIN)/python -m tests.fuzz.files --count 3000 --seed 0
+	$(BIN)/python -m tests.fuzz.stores
+	$(BIN)/python -m tests.fuzz.kills
 
 readme: $(VENV)/.installed  ## make the scoreboard and the example of README.md anew from results/
 	$(BIN)/python -m mmc.experiments.readme

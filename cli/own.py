@@ -175,13 +175,13 @@ def _tried(screen: _Screen, chosen: Chosen) -> None:
 def _result(screen: _Screen, outcome: Outcome) -> None:
     request = outcome.chosen.request
     level = percent(request.confidence)
-    heads = ["class", "asked", "promised", "wrong in the test part", "interval"]
+    heads = ["class", "asked", "promised", "wrong in test", "interval"]
     rows = [[r.label, r.asked, r.promised, r.measured, r.interval, r.undecided] for r in card.rows_of(outcome)]
     if request.abstain is None:
         rows = [row[:-1] for row in rows]
     else:
         heads.append(request.abstain)
-    screen.say(f"At {level} confidence, promised by the calibration part and measured on the test part:")
+    screen.say(f"Promised by the calibration part, measured on the test part, at {level} confidence:")
     screen.table(heads, rows, numbers=range(1, 6))
     for label in outcome.doubts:
         screen.warn(f"the test part speaks against the promise for {label!r}: do the rows come from one population?")

@@ -108,9 +108,7 @@ def samples(grid: GridSpec | None, most: int = 2000) -> Iterator[tuple[int | Non
     if isinstance(grid, list):
         yield from enumerate(grid)
         return
-    if grid is None or not size(grid):
-        return
-    if size(grid) <= most:
+    if grid is None or size(grid) <= most:
         yield from ((None, point) for point in points(grid))
         return
     axes = {key: axis.ends if isinstance(axis, Axis) else axis for key, axis in grid.items()}

@@ -11,10 +11,11 @@ from mmc.experiments.records import Json
 
 @dataclass(frozen=True)
 class Look:
-    """How a verdict looks: in a cell, in a count of several, in the terminal, on the page."""
+    """How a verdict looks: in a cell, counted, in the terminal, on the page; and what it means."""
 
     symbol: str
-    plural: str
+    one: str
+    many: str
     style: str
     slug: str
     meaning: str
@@ -22,38 +23,32 @@ class Look:
 
 LOOKS: Mapping[Verdict, Look] = {
     Verdict.MATCH: Look(
-        "✓",
-        "informative matches",
-        "green",
-        "match",
+        *("✓", "informative match", "informative matches", "green", "match"),
         "inside an interval that is narrow enough to tell",
     ),
     Verdict.WEAK: Look(
-        "(✓)",
-        "weak matches",
-        "cyan",
-        "weak",
+        *("(✓)", "weak match", "weak matches", "cyan", "weak"),
         "inside an interval that is too wide to tell: its half-width stands behind it",
     ),
     Verdict.FITTED: Look(
-        "(f)",
-        "fitted",
-        "cyan",
-        "fitted",
+        *("(f)", "fitted", "fitted", "cyan", "fitted"),
         "inside, but a setting was chosen with the printed number in sight",
     ),
-    Verdict.CONSTRUCTED: Look("(c)", "by construction", "cyan", "constructed", "holds by construction"),
+    Verdict.CONSTRUCTED: Look(
+        *("(c)", "by construction", "by construction", "cyan", "constructed"),
+        "holds by construction",
+    ),
     Verdict.INFEASIBLE: Look(
-        "×✓",
-        "infeasible as printed",
-        "green",
-        "infeasible",
+        *("×✓", "infeasible as printed", "infeasible as printed", "green", "infeasible"),
         "the paper prints ×, and there is no classifier here either",
     ),
-    Verdict.KNOWN: Look("≈", "explained deviations", "yellow", "known", "outside, for a stated reason"),
-    Verdict.DIFFERS: Look("✗", "differ", "red bold", "differs", "outside, and we do not know why"),
-    Verdict.NOT_RUN: Look("–", "not run", "dim", "notrun", "no record of it"),
-    Verdict.NONE: Look("", "not judged", "", "none", "another reading of the paper, not judged"),
+    Verdict.KNOWN: Look(
+        *("≈", "explained deviation", "explained deviations", "yellow", "known"),
+        "outside, for a stated reason",
+    ),
+    Verdict.DIFFERS: Look(*("✗", "differs", "differ", "red bold", "differs"), "outside, and we do not know why"),
+    Verdict.NOT_RUN: Look(*("–", "not run", "not run", "dim", "notrun"), "no record of it"),
+    Verdict.NONE: Look(*("", "not judged", "not judged", "", "none"), "another reading of the paper, not judged"),
 }
 
 

@@ -49,7 +49,7 @@ class Score:
 
     def __str__(self) -> str:
         parts = [
-            f"{self.shown(verdict)} {LOOKS[verdict].plural}"
+            f"{self.shown(verdict)} {LOOKS[verdict].one if self.counts[verdict] == 1 else LOOKS[verdict].many}"
             for verdict in VERDICTS
             if self.counts[verdict] or verdict is Verdict.MATCH
         ]

@@ -207,7 +207,7 @@ def by_paper(found: Sequence[Number]) -> dict[str, Score]:
 def to_markdown(found: Sequence[Number]) -> str:
     """Return the scoreboard as a Markdown table: in brackets the distinct numbers, without those that repeat others."""
     lines = [
-        "| paper | " + " | ".join(LOOKS[verdict].plural for verdict in VERDICTS) + " | all |",
+        "| paper | " + " | ".join(LOOKS[verdict].many for verdict in VERDICTS) + " | all |",
         "|---|---:|" + "---:|" * len(VERDICTS),
     ]
     rows = [(PAPERS[key].authors, of) for key, of in by_paper(found).items()] + [("all", Score.of(found))]

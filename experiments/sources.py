@@ -94,8 +94,10 @@ def _points(source: Source, spec: DataSpec) -> DataSet:
             return read(source.folder / spec.file, **given)
         options = spec.options | ({} if source.seed is None else {"seed": source.seed})
         return load(str(spec.name), missing=spec.missing, data_dir=source.data_dir, **options)
-    except DataError as error:
+    except (DataError, MemoryError) as error:
         named = f"data set {source.label!r}"
+        if isinstance(error, MemoryError):
+            raise PlaceError((), f"{named} does not fit into the memory of this machine; take fewer rows") from None
         raise PlaceError((), str(error) if str(error).startswith(named) else f"{named}: {error}") from None
 
 

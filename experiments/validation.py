@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 from pydantic import ValidationError
 
 from mmc import datasets
@@ -31,6 +32,7 @@ from mmc.words import nearest
 MOST_TRIALS = 1_000_000
 MOST_FITS = 10_000_000
 MOST_TUNED = 100_000
+MOST_ROWS = 10_000_000  # and any other number of a generated data set
 _LIBSVM = ("libsvm", "svmlight", "svm")
 
 
@@ -153,9 +155,12 @@ def _registered(label: str, data: DataSpec) -> Iterator[Problem]:
             yield place, f"{data.name} has no option {key!r}: {nearest(key, known) if known else 'it takes none'}"
         elif not (key == "seed" and value == 0):
             try:
-                known[key].accept(value)
+                largest = np.max(known[key].accept(value))
             except datasets.DataError as error:
                 yield place, f"{label}: {key} ({known[key].meaning}) {error}"
+            else:
+                if key != "seed" and largest > MOST_ROWS:
+                    yield place, f"{label}: {key} is {shown(value)}; take at most {MOST_ROWS:,}"
 
 
 def _split(experiment: Experiment) -> Iterator[Problem]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR
+from decimal import ROUND_CEILING
 from importlib import metadata
+from math import ceil, floor
 from pathlib import Path
 
 import jinja2
@@ -35,14 +36,14 @@ class Row:
 
     @classmethod
     def of(cls, promise: ClassGuarantee, measured: Measured) -> Row:
-        """Put a promise and what the test part shows into words; bounds are rounded to the safe side."""
+        """Put a promise and what the test part shows into words; bounds and intervals are rounded outwards."""
         low, high = measured.interval
         return cls(
             str(promise.label),
             "–" if promise.asked is None else f"≤ {percent(promise.asked)}",
             f"≤ {percent(promise.bound, ROUND_CEILING)}",
             f"{measured.errors} of {measured.n}",
-            f"{_plain(low, ROUND_FLOOR)} to {percent(high, ROUND_CEILING)}",
+            f"{percent(floor(1000 * low) / 1000).removesuffix(' %')} to {percent(ceil(1000 * high) / 1000)}",
             f"{measured.abstained} of {measured.n}",
         )
 
@@ -119,7 +120,3 @@ def _doubts(labels: Sequence[str]) -> list[str]:
         f"The test part speaks against the promise for {label!r}: do the rows come from one population?"
         for label in labels
     ]
-
-
-def _plain(share: float, rounding: str) -> str:
-    return percent(share, rounding).removesuffix(" %")

@@ -157,7 +157,8 @@ def examples_of(request: Request) -> Examples:
     frame = frame[[column.name for column in columns]]
     if copies := int(frame.assign(**{request.target: y}).duplicated().sum()):
         notes.append(
-            f"{copies} of {len(y)} rows are copies of others. Copies in two parts make the promise look better than it is"
+            f"{copies} of {len(y)} rows equal another one. If they are copies, keep one of each: copies in two parts make the "
+            "promise look better than it is"
         )
     return Examples(frame, y, columns, found_id, left_out, notes)
 

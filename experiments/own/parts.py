@@ -65,15 +65,14 @@ def shares(counts: Mapping[str, int], goal: Goal, test: float, calibration: floa
         raise RequestError(
             f"--test-size {test:g} and --calibration {calibration or MOST:g} leave nothing to train on; lower one of them"
         )
-    most = calibration or MOST
-    least = _least(counts, goal, Shares(test, most))
-    wanted = max((least[label] / counts[label] for label in goal.rates), default=0.0)
-    usual = min(MOST, max(USUAL, wanted)) if goal.rates else MOST  # without rates: no row that may calibrate later
-    chosen = Shares(test, calibration or usual)
+    most = Shares(test, calibration or MOST)
+    if not _can_keep(goal, counts, most):
+        raise TableError(_too_few(counts, goal, most))
+    steps = np.arange(USUAL, MOST, 0.01).tolist() if goal.rates and calibration is None else []
+    fitting = (Shares(test, share) for share in steps if _can_keep(goal, counts, Shares(test, share)))
+    chosen = next(fitting, most)  # without rates the most: a row that may calibrate later is not looked at
     enough = _enough(chosen)
     for label, n in counts.items():
-        if label in goal.rates and chosen.sizes(n)[1] < least[label]:
-            raise TableError(_too_few(label, counts, least[label], goal, Shares(test, most)))
         if n < enough:
             raise TableError(
                 f"class {label!r} has {n} rows, too few to train, calibrate and test on; it needs at least {enough}"
@@ -104,11 +103,10 @@ def _total(least: int, share: float) -> int:
     return floor((least - 1) / share + 1e-9) + 1
 
 
-def _least(counts: Mapping[str, int], goal: Goal, most: Shares) -> dict[str, int]:
-    """Return the smallest calibration sample of each limited class."""
-    sizes = [most.sizes(counts[label])[1] for label in goal.rates]
-    least = needed(list(goal.rates.values()), sizes, goal.confidence) if goal.rates else ()
-    return dict(zip(goal.rates, least, strict=True))
+def _can_keep(goal: Goal, counts: Mapping[str, int], shares: Shares) -> bool:
+    """Whether the calibration part is large enough for the rates."""
+    sizes = [shares.sizes(counts[label])[1] for label in goal.rates]
+    return not goal.rates or 0 not in ranks(sizes, list(goal.rates.values()), goal.confidence)
 
 
 def _enough(shares: Shares) -> int:
@@ -119,23 +117,20 @@ def _enough(shares: Shares) -> int:
     return n
 
 
-def _too_few(label: str, counts: Mapping[str, int], least: int, goal: Goal, most: Shares) -> str:
-    total, n = _total(least, most.calibration), counts[label]
+def _too_few(counts: Mapping[str, int], goal: Goal, most: Shares) -> str:
+    """Say of which class there are too few rows, how many it needs, and what those that there are can promise."""
+    sizes = {label: most.sizes(counts[label])[1] for label in goal.rates}
+    least = dict(zip(sizes, needed(list(goal.rates.values()), list(sizes.values()), goal.confidence), strict=True))
+    label = next(label for label, size in sizes.items() if size < least[label])
+    total, n = _total(least[label], most.calibration), counts[label]
+    rates = (step / 1000 for step in range(1, 1000))
+    possible = (rate for rate in rates if _can_keep(Goal({**goal.rates, label: rate}, goal.confidence), counts, most))
+    could = next(possible, None)
     return (
-        f"too few rows of class {label!r}: to promise {_words(goal)}, {least} of them must be in the calibration part, which "
-        f"takes at most {percent(most.calibration)} of the rows. It needs {total} rows of this class; there are {n}, "
-        f"{total - n} too few{_could(label, counts, goal, most)}"
+        f"too few rows of class {label!r}: to promise {_words(goal)}, {least[label]} of them must be in the calibration part, "
+        f"which takes at most {percent(most.calibration)} of the rows. It needs {total} rows of this class; there are {n}, "
+        f"{total - n} too few{'' if could is None else f'. With these rows {percent(could)} can be promised'}"
     )
-
-
-def _could(label: str, counts: Mapping[str, int], goal: Goal, most: Shares) -> str:
-    """Say which rate the rows that there are can promise, all other rates kept."""
-    sizes = [most.sizes(counts[limited])[1] for limited in goal.rates]
-    for step in range(1, 1000):
-        rates = {**goal.rates, label: step / 1000}
-        if 0 not in ranks(sizes, list(rates.values()), goal.confidence):
-            return f". With these rows {percent(step / 1000)} can be promised"
-    return ""
 
 
 def _words(goal: Goal) -> str:

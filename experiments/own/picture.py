@@ -59,9 +59,11 @@ def of_outcome(outcome: Outcome) -> str:
 
 
 def of_possible(chosen: Chosen, most: int = 4) -> str:
-    """Return the curves of the best classifiers."""
+    """Return the curves of the best classifier of each of the best families."""
     at = chosen.examples.classes.index(chosen.positive)
-    lines = [Line(entry.name, f"c{i}", *entry.curve(at)) for i, entry in enumerate(chosen.tried[:most])]
+    best = {entry.family.name: entry for entry in reversed(chosen.tried)}
+    shown = [entry for entry in chosen.tried if best[entry.family.name] is entry][:most]
+    lines = [Line(entry.name, f"c{i}", *entry.curve(at)) for i, entry in enumerate(shown)]
     return draw(chosen, lines, (None, None), None)
 
 

@@ -58,7 +58,7 @@ TRUSTED: tuple[str, ...] = (
     "mmc.methods.guarantee_record.Guarantee",
     "mmc.methods.solution.Solution",
     "mmc.methods.solution.Status",
-    "mmc.methods.solvers.frontier.TradeOff",
+    "mmc.methods.problems.trade_off.TradeOff",
 )
 REFUSED: frozenset[str] = frozenset(
     f"sklearn.svm._classes.{name}" for name in ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM")

@@ -40,8 +40,8 @@ def test_the_same_numbers_never_move():
     assert told(table((0.7891234,)), table((0.7891234,))) == []
 
 
-@pytest.mark.parametrize(("flips", "moved"), [(2, []), (3, ["mean"])])
-def test_two_test_points_may_flip_whatever_the_spread(flips, moved):
+@pytest.mark.parametrize(("flips", "moved"), [(1, []), (2, ["mean"])])
+def test_one_test_point_may_flip_whatever_the_spread(flips, moved):
     """The splits are the same: how much repetitions differ from each other is no excuse."""
     values, point = np.array([10.0, 12.0, 14.0]), 0.5
     after = values + np.array([flips * point, 0, 0])

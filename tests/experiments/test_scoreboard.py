@@ -124,7 +124,7 @@ def test_the_first_number_is_the_informative_one_and_repeats_stand_beside_it():
     found = [Number("nath", "x", {}, Verdict.WEAK), Number("nath", "x", {}, Verdict.MATCH)]
     found.append(Number("nath", "x", {}, Verdict.MATCH, same_as="SOCP"))
     text = str(Score.of(found))
-    assert text.startswith("2 (1) informative matches, 1 weak matches, of 3 reported numbers")
+    assert text.startswith("2 (1) informative matches, 1 weak match, of 3 reported numbers")
 
 
 def test_a_sweep_over_readings_does_not_count():

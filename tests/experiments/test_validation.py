@@ -173,6 +173,7 @@ def test_the_study_itself_is_valid(tmp_path):
         ("n_neg: 40", "missing: drop", 3, "two_norm has no option 'missing'"),
         ("n_neg: 40", "n_neg: -4", 3, "n_neg"),
         ("n_neg: 40", "seed: -4", 3, "seed"),
+        ("n_neg: 40", "n_neg: 1000000000", 3, "take at most 10,000,000"),
         ("{options: {n_pos: 40, n_neg: 40, n_features: 3}}", "{target: y}", 3, "'target' is for a file"),
         (
             "{options: {n_pos: 40, n_neg: 40, n_features: 3}}",
@@ -307,3 +308,9 @@ def test_parameters_of_every_value_are_checked_in_big_and_small_grids(tmp_path):
         axis = f"{{linspace: [0.1, 1, {count}]}}"
         bad = STUDY.replace("eta_pos: [0.5, 0.9], eta_neg: [0.5]", f"eta_pos: {axis}, eta_neg: [0.5, 0.6, 7]")
         assert any("Got 7 instead" in problem for problem in problems(tmp_path, bad))
+
+
+def test_a_value_outside_of_any_grid_is_checked(tmp_path):
+    study = load(write(tmp_path, "title: t\ndatasets: {two_norm: }\nmethods:\n  L: {method: error-rate, eta_pos: 2}\n"))
+    with pytest.raises(ConfigError, match=r":4: L: The 'eta_pos' parameter .* Got 2 instead"):
+        check_values(study)

@@ -111,7 +111,7 @@ def test_copies_are_told(request_, tmp_path):
     table = parts().drop(columns="part_id")
     pd.concat([table, table.head(20)]).to_csv(tmp_path / "copies.csv", index=False)
     (warning,) = examples_of(replace(request_, path=tmp_path / "copies.csv")).warnings
-    assert warning.startswith("20 of 620 rows are copies")
+    assert warning.startswith("20 of 620 rows equal another one")
 
 
 def test_two_rates_with_abstention_keep_both(request_):
