@@ -72,7 +72,7 @@ CATALOGUE: dict[str, Method] = {
             "smallest worst-case error, the same for both classes",
             {"frontier": "frontier", "least-squares": "least_squares", "socp": "minimax_socp"},
             "d_w^s / d_b^c",
-            facts=("ridge", "rank"),
+            facts=("rank",),
             bounds=True,
         ),
         Method(
@@ -87,7 +87,7 @@ CATALOGUE: dict[str, Method] = {
                 "gradient-projection": "gradient_projection",
                 "socp": "minimax_socp",
             },
-            facts=("ridge", "rank"),
+            facts=("rank",),
             bounds=True,
         ),
         Method(
@@ -183,6 +183,7 @@ _SHARED = {
     "FitError": "solution",
     "InfeasibleProblem": "solution",
     "NotConverged": "solution",
+    "BoundWarning": "solution",
     "BinaryMethod": "base",
     "RateGuarantee": "guarantee",
 }

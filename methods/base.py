@@ -6,7 +6,7 @@ A subclass declares its parameters and supplies its mathematics in one function,
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from math import isfinite
@@ -32,6 +32,7 @@ from mmc.methods.solution import FitError, Solution, Status
 from mmc.methods.solvers import Capabilities, Solver, load_solver, options_of
 from mmc.words import nearest
 
+_MAY_BE_LEFT = ("coef_", "dual_coef_", "support_", "support_vectors_", "bound_check_")
 _DISCRETE = "biuUS"  # the kinds of labels that cannot be continuous
 A = TypeVar("A", bound=Answer[object, object])
 
@@ -74,8 +75,8 @@ class Fitted:
     """A decision rule and its certificate; f(x) > 0 is the positive class.
 
     f(x) = coef·x + intercept, or Σ_i dual_i k(points_i, x) + intercept where ``points`` are the training points
-    unless given. ``errors`` are the worst-case errors (positive, negative) of a method that promises them;
-    ``attributes`` are set on the estimator as they are.
+    unless given. ``errors`` are the worst-case errors (positive, negative) of a method that promises them, ``held_out``
+    computes what left-out points say of these; ``attributes`` are set on the estimator as they are.
     """
 
     objective: float
@@ -87,6 +88,7 @@ class Fitted:
     dual: Array | None = None
     points: Array | None = None
     errors: tuple[float, float] | None = None
+    held_out: Callable[[], tuple[float, float]] | None = None
     status: Status = Status.SOLVED
     attributes: Mapping[str, object] = field(default_factory=dict)
 
@@ -146,7 +148,7 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
     # -- scikit-learn ---------------------------------------------------------------------------------------
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the classifier; raise InfeasibleProblem or NotConverged where there is no certified answer."""
-        return self._fit_one(self._training(X, y))
+        return self._fit_one(self._training(X, y), examined=True)
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Return the signed decision values: > 0 means ``classes_[1]``."""
@@ -285,10 +287,10 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
             if hasattr(other, name):
                 setattr(self, name, getattr(other, name))
 
-    def _fit_one(self, train: Training) -> Self:
+    def _fit_one(self, train: Training, examined: bool = False) -> Self:
         start = time.perf_counter()
         fitted = self._fit(train)
-        for name in ("coef_", "dual_coef_", "support_", "support_vectors_"):  # of an earlier fit with another kernel
+        for name in _MAY_BE_LEFT:  # of an earlier fit
             self.__dict__.pop(name, None)
         flip = self._flip
         self.intercept_ = np.array([flip * fitted.intercept])
@@ -314,7 +316,12 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
             self.solver,
             fitted.version,
         )
+        if examined and fitted.held_out is not None:
+            self._examine(fitted.held_out())
         return self
+
+    def _examine(self, held_out: tuple[float, float]) -> None:
+        """Hook: what left-out points say of the bounds of (positive, negative)."""
 
     def _decide(self, X: Array, train: Training | None = None) -> Array:
         return self._expansion(X, train) + float(self.intercept_[0])

@@ -6,7 +6,7 @@ positive class x and 1 - β of the negative class y on the wrong side of a'z = b
     a'x̄ - b = κ(α) √(a'Σx a),     b - a'ȳ = κ(β) √(a'Σy a),     κ(p) = √(p / (1 - p)).          (13)
 
 BMPM maximises α while β ≥ γ; MPM maximises the level that both keep. Both are the problem of
-``problems/minimax.py``, stated in coordinates Z of the training points, with Σ + ridge I for Σ:
+``problems/minimax.py``, stated in coordinates Z of the training points, with (1 - δ) Σ + ridge I for the Σ of each class:
 
     linear kernel                       Z = X: the ridge is added in input space, which is its feature space;
     ridge_kind="feature"                K = GG', Z = G, so ridge ‖a‖² is the norm of the kernel's own space;
@@ -16,7 +16,7 @@ BMPM maximises α while β ≥ γ; MPM maximises the level that both keep. Both 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import ClassVar
 
@@ -25,11 +25,13 @@ from scipy.linalg import solve_triangular
 from sklearn.utils.validation import check_is_fitted
 
 from mmc.methods._sklearn import Interval, StrOptions
-from mmc.methods.base import BinaryMethod, Fitted, Training
+from mmc.methods.base import Fitted, Training
+from mmc.methods.estimated_moments import MomentMethod, PerClass, Regular
 from mmc.methods.numerics.cholesky import pivoted_cholesky
 from mmc.methods.numerics.kernels import Array, Kernel
+from mmc.methods.numerics.left_out import LeftOut
 from mmc.methods.numerics.moments import Moments
-from mmc.methods.problems.minimax import Minimax, certify
+from mmc.methods.problems.minimax import Minimax, WorstCase, certify
 from mmc.methods.problems.moment_pair import MomentPair, shared_range
 from mmc.methods.problems.trade_off import TradeOff
 from mmc.methods.solution import InfeasibleProblem, NotConverged
@@ -44,13 +46,13 @@ class _View:
     """The problem: ``basis`` leads from the pair's coordinates to Z, ``expand`` from Z to dual coefficients."""
 
     pair: MomentPair
-    mean_neg: Array
-    ridge: float
+    moments: Moments
+    regular: Regular
     basis: Array | None = None
     expand: Callable[[Array], Array] | None = None
 
 
-class MPM(BinaryMethod):
+class MPM(MomentMethod):
     """Minimax probability machine: the largest worst-case accuracy that both classes keep.
 
     Parameters
@@ -63,12 +65,18 @@ class MPM(BinaryMethod):
         The degree of "poly".
     coef0 : float, default 1.0
         The constant of "poly".
-    ridge : float or None, default None
-        Added to the diagonal of both covariances. None adds 1e-8 of the mean variance of a coordinate, enough to
-        fit any data. The amount used is ``ridge_``: a bound means nothing without it.
+    ridge : "auto", float or None, default "auto"
+        "auto" shrinks the covariance of each class by the rule of Ledoit & Wolf, (1 - δ) Σ + δ tr(Σ)/p I in the p
+        coordinates of the problem. A number is added to the diagonal of both covariances. None adds 1e-8 of the mean
+        variance of a coordinate, enough to fit any data, too little for a bound that means something.
     ridge_kind : {"feature", "input", "w"}, default "feature"
         Where the ridge is added: in the kernel's feature space, in input space (the same for a linear kernel, which
         is the only one that has it) or to the matrices that act on the dual coefficients (not for a linear kernel).
+    mean_uncertainty : float or pair of floats, default 0.0
+        ν of Lanckriet et al. (2003), in standard deviations, for both classes or for (positive, negative): the bounds
+        hold for every mean that is off by at most that.
+    covariance_uncertainty : float or pair of floats, default 0.0
+        ρ: the bounds hold for every covariance that is off by at most that, in the Frobenius norm.
     rank_tol : float or None, default None
         For kernels: a is a combination of as many training points as it takes (pivoted Cholesky) for every other one
         to be within √(rank_tol · max k(x, x)) of their span. The bounds stay valid and can only be smaller. None
@@ -101,9 +109,12 @@ class MPM(BinaryMethod):
     dual_coef_ : ndarray of shape (1, n_support)
         Their coefficients.
     worst_case_error_ : ndarray of shape (2,)
-        1 - α and 1 - β in the order of ``classes_``.
-    ridge_ : float
-        The ridge that was added.
+        1 - α and 1 - β in the order of ``classes_``: bounds on the training moments, for every distribution that has
+        exactly these.
+    bound_check_ : ndarray of shape (2,)
+        What the moments of left-out points make of these bounds; ``fit`` warns where it is far more. Not after `fit_path`.
+    ridge_, shrinkage_ : ndarray of shape (2,)
+        What was added to the diagonal of each covariance, and the δ by which it was shrunk, in the order of ``classes_``.
     rank_ : int
         The number of coordinates in which the problem was solved.
     solution_ : Solution
@@ -121,8 +132,8 @@ class MPM(BinaryMethod):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **BinaryMethod._parameter_constraints,
-        "ridge": [Interval(Real, 0, None, closed="left"), None],
+        **MomentMethod._parameter_constraints,
+        "ridge": [*MomentMethod._parameter_constraints["ridge"], None],
         "ridge_kind": [StrOptions({"input", "w", "feature"})],
         "rank_tol": [Interval(Real, 0, 1, closed="neither"), None],
     }
@@ -133,9 +144,11 @@ class MPM(BinaryMethod):
         gamma: float | None = None,
         degree: int = 3,
         coef0: float = 1.0,
-        ridge: float | None = None,
+        ridge: float | str | None = "auto",
         ridge_kind: str = "feature",
         rank_tol: float | None = None,
+        mean_uncertainty: PerClass = 0.0,
+        covariance_uncertainty: PerClass = 0.0,
         solver: str = "frontier",
         solver_options: dict[str, object] | None = None,
         pos_label: object = None,
@@ -147,6 +160,8 @@ class MPM(BinaryMethod):
         self.ridge = ridge
         self.ridge_kind = ridge_kind
         self.rank_tol = rank_tol
+        self.mean_uncertainty = mean_uncertainty
+        self.covariance_uncertainty = covariance_uncertainty
         self.solver = solver
         self.solver_options = solver_options
         self.pos_label = pos_label
@@ -163,17 +178,18 @@ class MPM(BinaryMethod):
         curve: TradeOff | None = self._trade_off
         if curve is None:
             raise AttributeError("frontier() needs the decomposition that factor='cholesky' spares: fit without it")
-        best_pos, best_neg = curve.ends
+        nu = self._nu
+        best_pos, best_neg = curve.beside(nu[1]) - nu[0], curve.mirrored.beside(nu[0]) - nu[1]
         neg = _level(best_neg) * (1 - np.cos(np.linspace(0, np.pi, n))) / 2
         inner = neg[1:-1]
-        kappa_pos, _ = curve.kappas(curve.at(np.sqrt(inner / (1 - inner)))[0])
-        return np.concatenate([[_level(best_pos)], _level(kappa_pos), [0.0]]), neg
+        kappa_pos, _ = curve.kappas(curve.at(np.sqrt(inner / (1 - inner)) + nu[1])[0])
+        return np.concatenate([[_level(best_pos)], _level(kappa_pos - nu[0]), [0.0]]), neg
 
     def _problem(self, pair: MomentPair) -> Minimax:
-        return Minimax(pair)
+        return Minimax.balanced(pair, self._nu)
 
     def _fit(self, train: Training) -> Fitted:
-        key = ("minimax", self._kernel, self.ridge, self.ridge_kind, self.rank_tol)
+        key = ("minimax", self._kernel, self.ridge, self.ridge_kind, self.rank_tol, self._rho)
         view = train.work.once(key, lambda: self._view(train))
         problem = self._problem(view.pair)
         answer = self._solve(problem)
@@ -192,12 +208,14 @@ class MPM(BinaryMethod):
             gap=bound.gap,
             iterations=answer.iterations,
             version=answer.version,
-            intercept=-float(a @ view.mean_neg + bound.kappa_neg * bound.spread_neg),
+            intercept=-float(a @ view.moments.mean_neg + bound.sides[1]),
             coef=a if view.expand is None else None,
             dual=None if view.expand is None else view.expand(a),
-            errors=(1 / (1 + bound.objective**2), 1 / (1 + bound.kappa_neg**2)),
+            errors=(1 / (1 + bound.kappa_pos**2), 1 / (1 + bound.kappa_neg**2)),
+            held_out=lambda: _left_out(view, bound).bounds(bound.sides),
             attributes={
-                "ridge_": view.ridge,
+                "ridge_": self._by_class(view.regular.ridge),
+                "shrinkage_": self._by_class(view.regular.shrinkage),
                 "rank_": len(view.pair.d),
                 "_trade_off": None if spared else view.pair.spectrum[0],
             },
@@ -238,15 +256,34 @@ class MPM(BinaryMethod):
         if np.all(np.abs(mean @ seen) <= len(Z) * _EPS * np.abs(seen).max(axis=0)):
             raise InfeasibleProblem("the means of the two classes are equal: no level above 0 can be kept", 0.0)
         m = train.moments() if Z is train.X else Moments.of(Z, train.sign > 0)
-        d, Sx, Sy = m.mean_pos - m.mean_neg, m.cov_pos, m.cov_neg
-        ridge = self.ridge
-        if ridge is None:  # of the total variance, classes weighted equally: positive whenever two points differ
-            ridge = AUTOMATIC_RIDGE * ((np.trace(Sx) + np.trace(Sy)) / 2 + d @ d / 4) / len(d)
-        if ridge == 0:
+        d = m.mean_pos - m.mean_neg
+        # of the total variance, classes weighted equally: positive whenever two points differ
+        least = AUTOMATIC_RIDGE * ((np.trace(m.cov_pos) + np.trace(m.cov_neg)) / 2 + d @ d / 4) / len(d)
+        if self.ridge is None:
+            regular = Regular((0.0, 0.0), (least, least))
+        else:
+            regular = self._regular(lambda: m.spreads)
+            if isinstance(self.ridge, str):
+                regular = replace(regular, ridge=(max(regular.ridge[0], least), max(regular.ridge[1], least)))
+        added = regular.ridge[0] + self._rho[0], regular.ridge[1] + self._rho[1]
+        Sx, Sy = (
+            (1 - shrinkage) * S + ridge * np.eye(len(d)) if ridge or shrinkage else S
+            for S, shrinkage, ridge in zip((m.cov_pos, m.cov_neg), regular.shrinkage, added, strict=True)
+        )
+        if min(added) == 0:
             basis = shared_range(d, Sx, Sy)
             pair = MomentPair(basis.T @ d, basis.T @ Sx @ basis, basis.T @ Sy @ basis)
-            return _View(pair, m.mean_neg, 0.0, basis, expand)
-        return _View(MomentPair.regularised(d, Sx, Sy, ridge), m.mean_neg, float(ridge), None, expand)
+            return _View(pair, m, regular, basis, expand)
+        return _View(MomentPair.definite(d, Sx, Sy, added), m, regular, None, expand)
+
+
+def _left_out(view: _View, bound: WorstCase) -> LeftOut:
+    """Return what is known of every point left out: at the optimum (κ(α)/√(a'Σx a) Σx + κ(β)/√(a'Σy a) Σy) a = d."""
+    m, pair = view.moments, view.pair
+    c = [side / spread**2 for side, spread in zip(bound.sides, bound.spreads, strict=True)]
+    weights = c[0] * (1 - view.regular.shrinkage[0]), c[1] * (1 - view.regular.shrinkage[1])
+    rows = m.rows if view.basis is None else m.rows @ view.basis
+    return LeftOut.in_coordinates((rows[: m.split], rows[m.split :]), c[0] * pair.Sx + c[1] * pair.Sy, pair.d, weights)
 
 
 class BMPM(MPM):
@@ -268,12 +305,18 @@ class BMPM(MPM):
         The degree of "poly".
     coef0 : float, default 1.0
         The constant of "poly".
-    ridge : float or None, default None
-        Added to the diagonal of both covariances. None adds 1e-8 of the mean variance of a coordinate, enough to
-        fit any data. The amount used is ``ridge_``: a bound means nothing without it.
+    ridge : "auto", float or None, default "auto"
+        "auto" shrinks the covariance of each class by the rule of Ledoit & Wolf, (1 - δ) Σ + δ tr(Σ)/p I in the p
+        coordinates of the problem. A number is added to the diagonal of both covariances. None adds 1e-8 of the mean
+        variance of a coordinate, enough to fit any data, too little for a bound that means something.
     ridge_kind : {"feature", "input", "w"}, default "feature"
         Where the ridge is added: in the kernel's feature space, in input space (the same for a linear kernel, which
         is the only one that has it) or to the matrices that act on the dual coefficients (not for a linear kernel).
+    mean_uncertainty : float or pair of floats, default 0.0
+        ν of Lanckriet et al. (2003), in standard deviations, for both classes or for (positive, negative): the bounds
+        hold for every mean that is off by at most that.
+    covariance_uncertainty : float or pair of floats, default 0.0
+        ρ: the bounds hold for every covariance that is off by at most that, in the Frobenius norm.
     rank_tol : float or None, default None
         For kernels: a is a combination of as many training points as it takes (pivoted Cholesky) for every other one
         to be within √(rank_tol · max k(x, x)) of their span. The bounds stay valid and can only be smaller. None
@@ -306,9 +349,12 @@ class BMPM(MPM):
     dual_coef_ : ndarray of shape (1, n_support)
         Their coefficients.
     worst_case_error_ : ndarray of shape (2,)
-        1 - α and 1 - β in the order of ``classes_``.
-    ridge_ : float
-        The ridge that was added.
+        1 - α and 1 - β in the order of ``classes_``: bounds on the training moments, for every distribution that has
+        exactly these.
+    bound_check_ : ndarray of shape (2,)
+        What the moments of left-out points make of these bounds; ``fit`` warns where it is far more. Not after `fit_path`.
+    ridge_, shrinkage_ : ndarray of shape (2,)
+        What was added to the diagonal of each covariance, and the δ by which it was shrunk, in the order of ``classes_``.
     rank_ : int
         The number of coordinates in which the problem was solved.
     solution_ : Solution
@@ -335,20 +381,35 @@ class BMPM(MPM):
         gamma: float | None = None,
         degree: int = 3,
         coef0: float = 1.0,
-        ridge: float | None = None,
+        ridge: float | str | None = "auto",
         ridge_kind: str = "feature",
         rank_tol: float | None = None,
+        mean_uncertainty: PerClass = 0.0,
+        covariance_uncertainty: PerClass = 0.0,
         solver: str = "frontier",
         solver_options: dict[str, object] | None = None,
         pos_label: object = None,
     ):
-        super().__init__(kernel, gamma, degree, coef0, ridge, ridge_kind, rank_tol, solver, solver_options, pos_label)
+        super().__init__(
+            kernel,
+            gamma,
+            degree,
+            coef0,
+            ridge,
+            ridge_kind,
+            rank_tol,
+            mean_uncertainty,
+            covariance_uncertainty,
+            solver,
+            solver_options,
+            pos_label,
+        )
         self.min_accuracy_neg = min_accuracy_neg
 
     def _problem(self, pair: MomentPair) -> Minimax:
         if self.min_accuracy_neg is None:
-            return Minimax(pair)
-        return Minimax.at_level(pair, self.min_accuracy_neg)
+            return Minimax.balanced(pair, self._nu)
+        return Minimax.at_level(pair, self.min_accuracy_neg, self._nu)
 
 
 def _level(kappa: Array | float) -> Array:

@@ -35,6 +35,10 @@ class Solution:
     version: str
 
 
+class BoundWarning(UserWarning):
+    """A bound on the training moments is far below what left-out points say: the moments are no estimate."""
+
+
 class FitError(ValueError):
     """A problem that did not become a classifier; ``status`` is the word that records and tables show."""
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmc.methods.numerics.kernels import Array
+from mmc.methods.numerics.shrinkage import Spread
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,15 @@ class Moments:
             part -= means[-1]
             part *= 1 / sqrt(len(part))
         return cls(means[0], means[1], rows, member, split)
+
+    def shrunk_rows(self, pos: float, neg: float) -> Array:
+        """Return the rows of the covariances times 1 - ``pos`` and 1 - ``neg``."""
+        return self.rows if pos == neg == 0 else self.rows * np.sqrt(self.member @ [[1 - pos], [1 - neg]])
+
+    @cached_property
+    def spreads(self) -> tuple[Spread, Spread]:
+        """What the rule of shrinkage asks of both classes."""
+        return Spread.of(self.rows[: self.split]), Spread.of(self.rows[self.split :])
 
     @cached_property
     def cov_pos(self) -> Array:

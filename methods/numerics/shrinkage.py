@@ -64,7 +64,7 @@ def ledoit_wolf(spread: Spread) -> Shrunk:
     if distance <= 16 * p * _EPS * spread.trace2:  # S is a multiple of I already
         return Shrunk(0.0, 0.0)
     noise = (spread.fourth / n - spread.trace2) / n
-    shrinkage = min(max(noise, 0.0) / distance, 1.0)
+    shrinkage = min(max(noise, 0.0) / distance, 1.0) if n > 2 else 1.0  # two points have b = 0, whatever they are
     return Shrunk(shrinkage, shrinkage * trace / p)
 
 

@@ -58,7 +58,7 @@ def solve(problem: Minimax, *, factor: str = "eigen") -> Directions:
         raise ValueError(f"solver 'frontier' has no factor {factor!r}: valid: eigen, cholesky")
     pair = problem.pair
     curve = pair.spectrum[0] if factor == "eigen" else _Factored(pair)
-    r, steps = curve.balanced() if problem.kappa is None else curve.at(np.array([problem.kappa]))
+    r, steps = curve.balanced(problem.nu) if problem.kappa is None else curve.at(np.array([problem.kappa]))
     a = _directions(pair, r)[0] if factor == "eigen" else _Factored(pair).direction(r)[1]
     a = a / (a @ pair.d)
     return Answer(a, a, steps, VERSION)
