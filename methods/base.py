@@ -342,10 +342,10 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
         if fitted.dual is not None:
             self.support_ = np.flatnonzero(fitted.dual)
             self._dual_on_training = fitted.points is None
-            points = space.X if fitted.points is None else fitted.points
-            if origin is not None:
-                points = space.given if fitted.points is None else points + origin
-            assert points is not None
+            if fitted.points is None:
+                points = space.X if space.given is None else space.given
+            else:
+                points = fitted.points if origin is None else fitted.points + origin
             whole = len(self.support_) == len(points)
             self.support_vectors_ = points if whole else points[self.support_]
             self.dual_coef_ = flip * (fitted.dual if whole else fitted.dual[self.support_])[None, :]
