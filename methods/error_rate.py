@@ -137,7 +137,7 @@ class ErrorRateClassifier(MomentMethod):
 
     def feasible_eta_neg(self, X: ArrayLike, y: ArrayLike, eta_pos: ArrayLike) -> Array:
         """Return, for each ``eta_pos``, the edge below which no ``eta_neg`` is feasible; nan where none is."""
-        edge, nu = self._view(self._training(X, y)).geometry.edge, self._nu
+        edge, nu = self._view(self._training(X, y).seen_by(self._kernel)).geometry.edge, self._nu
         largest = [edge.largest(_kappa(eta) + nu[0]) - nu[1] for eta in np.ravel(eta_pos)]
         return np.array([_eta(kappa) if kappa >= 0 else nan for kappa in largest])
 
