@@ -35,7 +35,8 @@ class _View:
 class ErrorRateClassifier(MomentMethod):
     """The hyperplane of largest margin whose worst-case errors are at most ``eta_pos`` and ``eta_neg``.
 
-    (3.12): the errors are bounded for every distribution that has the means and covariances of the training set. With
+    (3.12): the errors are bounded for every distribution that has the means and covariances of the training set; that
+    they are estimates is for ``ridge`` and the two uncertainties. With
     κ_i = √((1 - η_i)/η_i) the Chebyshev-Cantelli inequality turns that into (3.15), min ½‖w‖² s.t.
     w'μ1 - b ≥ 1 + κ1‖C1'w‖ and b - w'μ2 ≥ 1 + κ2‖C2'w‖, for a kernel into (3.29).
 
@@ -53,8 +54,15 @@ class ErrorRateClassifier(MomentMethod):
         The degree of "poly".
     coef0 : float, default 1.0
         The constant of "poly".
-    ridge : float, default 0.0
-        Added to both covariances (the paper's ε): Σ_i + ridge·I in feature space.
+    ridge : "auto" or float, default "auto"
+        "auto" shrinks the covariance of each class by the rule of Ledoit & Wolf, (1 - δ_i) Σ_i + δ_i tr(Σ_i)/p I, in
+        feature space; for a kernel p is the rank of the Gram matrix. A number is added to both covariances (the
+        paper's ε): Σ_i + ridge·I.
+    mean_uncertainty : float or pair of floats, default 0.0
+        ν of Lanckriet et al. (2003), in standard deviations, for both classes or for (positive, negative): the bounds
+        hold for every mean that is off by at most that.
+    covariance_uncertainty : float or pair of floats, default 0.0
+        ρ: the bounds hold for every covariance that is off by at most that, in the Frobenius norm.
     solver : {"secular", "socp", "ellipsoid"}, default "secular"
         The algorithm: the secular equations, a cone program, or the iteration of Lin & Han.
     solver_options : dict or None, default None
@@ -83,7 +91,12 @@ class ErrorRateClassifier(MomentMethod):
     dual_coef_ : ndarray of shape (1, n_support)
         Their coefficients.
     worst_case_error_ : ndarray of shape (2,)
-        The bound of each class at the hyperplane found, in the order of ``classes_``.
+        The bound of each class at the hyperplane found, in the order of ``classes_``: a bound on the training moments,
+        for every distribution that has exactly these.
+    bound_check_ : ndarray of shape (2,)
+        What the moments of left-out points make of these bounds; ``fit`` warns where it is far more. Not after `fit_path`.
+    ridge_, shrinkage_ : ndarray of shape (2,)
+        What was added to the diagonal of each covariance, and the δ_i, in the order of ``classes_``.
     angle_ : float
         With solver "ellipsoid": the angle, in radians, at which the iteration stopped.
     solution_ : Solution
@@ -92,8 +105,9 @@ class ErrorRateClassifier(MomentMethod):
     Examples
     --------
     >>> from mmc.methods import ErrorRateClassifier
-    >>> X = [[-2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]]
-    >>> model = ErrorRateClassifier(eta_pos=0.3, eta_neg=0.3).fit(X, [0, 0, 0, 1, 1, 1])
+    >>> from sklearn.datasets import make_blobs
+    >>> X, y = make_blobs(100, centers=[[-2, 0], [2, 0]], random_state=0)
+    >>> model = ErrorRateClassifier(eta_pos=0.3, eta_neg=0.3).fit(X, y)
     >>> model.predict([[0.5, 3.0]])
     array([1])
     >>> bool((model.worst_case_error_ <= 0.3 + 1e-9).all())

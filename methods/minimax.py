@@ -123,12 +123,13 @@ class MPM(MomentMethod):
     Examples
     --------
     >>> from mmc.methods import MPM
-    >>> X = [[-2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]]
-    >>> model = MPM().fit(X, [0, 0, 0, 1, 1, 1])
+    >>> from sklearn.datasets import make_blobs
+    >>> X, y = make_blobs(100, centers=[[-2, 0], [2, 0]], random_state=0)
+    >>> model = MPM().fit(X, y)
     >>> model.predict([[0.5, 3.0]])
     array([1])
     >>> model.worst_case_error_.round(2)
-    array([0.11, 0.11])
+    array([0.21, 0.21])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -363,10 +364,11 @@ class BMPM(MPM):
     Examples
     --------
     >>> from mmc.methods import BMPM
-    >>> X = [[-2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]]
-    >>> model = BMPM(min_accuracy_neg=0.8).fit(X, [0, 0, 0, 1, 1, 1])
+    >>> from sklearn.datasets import make_blobs
+    >>> X, y = make_blobs(100, centers=[[-2, 0], [2, 0]], random_state=0)
+    >>> model = BMPM(min_accuracy_neg=0.7).fit(X, y)
     >>> model.worst_case_error_.round(2)
-    array([0.2 , 0.07])
+    array([0.3 , 0.15])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {

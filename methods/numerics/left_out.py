@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from math import nan
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.linalg.lapack import dpotrf, dpotri
 
@@ -44,7 +45,7 @@ class LeftOut:
 
     @classmethod
     def of_gram(
-        cls, G: Array, g: Array, dd: float, positive: Array, c0: float, weights: tuple[float, float]
+        cls, G: Array, g: Array, dd: float, positive: NDArray[np.bool_], c0: float, weights: tuple[float, float]
     ) -> LeftOut:
         """Return them where the rows u/√n have the inner products G with each other and g with d; c0 > 0.
 

@@ -41,6 +41,7 @@ def two_classes(estimator):
     return (X + 4 * y[:, None] if isinstance(estimator, HMEM) else X), y
 
 
+@pytest.mark.filterwarnings("ignore::mmc.methods.solution.BoundWarning")  # some checks fit noise
 @parametrize_with_checks(list(variants()), expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
