@@ -41,8 +41,8 @@ class ErrorRateClassifier(BinaryMethod):
         The constant of "poly".
     ridge : float, default 0.0
         Added to both covariances (the paper's ε): Σ_i + ridge·I in feature space.
-    solver : {"secular", "socp", "ellipsoid"}, default "secular"
-        The algorithm: the secular equations, a cone program, or the iteration of Lin & Han.
+    solver : {"secular", "socp", "ellipsoid", "cvxpy"}, default "secular"
+        The algorithm: the secular equations, a cone program, the iteration of Lin & Han, or (3.15) written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
