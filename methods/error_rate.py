@@ -119,7 +119,7 @@ class ErrorRateClassifier(BinaryMethod):
 
     def feasible_eta_neg(self, X: ArrayLike, y: ArrayLike, eta_pos: ArrayLike) -> Array:
         """Return, for each ``eta_pos``, the edge below which no ``eta_neg`` is feasible; nan where none is."""
-        edge = self._geometry(self._training(X, y)).edge
+        edge = self._geometry(self._training(X, y).seen_by(self._kernel)).edge
         return np.array([_eta(edge.largest(_kappa(eta))) for eta in np.ravel(eta_pos)])
 
     # -- the problem ----------------------------------------------------------------------------------------
