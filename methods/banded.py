@@ -73,9 +73,9 @@ class BSVM(_Banded):
         The degree of "poly".
     coef0 : float, default 1.0
         The constant of "poly".
-    solver : {"libsvm", "qp", "interior-point"}, default "libsvm"
+    solver : {"libsvm", "qp", "interior-point", "cvxpy"}, default "libsvm"
         The algorithm: libsvm's regression with Newton steps that finish it; a quadratic program by Clarabel,
-        which needs the whole Gram matrix; an interior point method, quick for few features.
+        which needs the whole Gram matrix; an interior point method, quick for few features; (2.3) written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
@@ -184,9 +184,9 @@ class RMM(_Banded):
         The degree of "poly".
     coef0 : float, default 1.0
         The constant of "poly".
-    solver : {"qp", "libsvm", "interior-point"}, default "qp"
+    solver : {"qp", "libsvm", "interior-point", "cvxpy"}, default "qp"
         The algorithm: a quadratic program by Clarabel, which needs the whole Gram matrix; libsvm's regression
-        with Newton steps that finish it; an interior point method, quick for few features.
+        with Newton steps that finish it; an interior point method, quick for few features; (13) written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
