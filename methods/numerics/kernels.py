@@ -127,7 +127,7 @@ class KernelSpec:
 def width(gamma: float | str, X: Array) -> float:
     """Return gamma as a number: "scale" is 1 / (n_features · X.var()), "auto" 1 / n_features, as in scikit-learn's SVC."""
     if gamma == "auto":
-        return 1.0 / X.shape[1]
+        return 1.0 / int(X.shape[1])
     if gamma == "scale":
         variance = float(X.var())
         return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
