@@ -83,10 +83,11 @@ class MomentMethod(BinaryMethod):
         self.bound_check_ = self._by_class(held_out)
         for label, bound, worth in zip(self.classes_, self.worst_case_error_, self.bound_check_, strict=True):
             if far_below(bound, worth):
+                more = "a larger ridge than its own" if self.ridge == "auto" else 'ridge="auto" or a larger one'
                 warnings.warn(
                     f"the bound on the training moments for class {str(label)!r}, {bound:.2g}, is far below what left-out "
-                    f'points say, {worth:.2g}: set ridge="auto" or a larger ridge, take fewer features or a wider '
-                    "kernel, or use RateGuarantee, which needs no moments",
+                    f"points say, {worth:.2g}: take {more}, fewer features or a wider kernel, or RateGuarantee, which "
+                    "needs no moments",
                     BoundWarning,
                     stacklevel=4,
                 )

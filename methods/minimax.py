@@ -31,6 +31,7 @@ from mmc.methods.numerics.cholesky import pivoted_cholesky
 from mmc.methods.numerics.kernels import Array, Kernel
 from mmc.methods.numerics.left_out import LeftOut
 from mmc.methods.numerics.moments import Moments
+from mmc.methods.problems import Answer
 from mmc.methods.problems.minimax import Minimax, WorstCase, certify
 from mmc.methods.problems.moment_pair import MomentPair, shared_range
 from mmc.methods.problems.trade_off import TradeOff
@@ -39,6 +40,7 @@ from mmc.methods.solution import InfeasibleProblem, NotConverged
 AUTOMATIC_RIDGE = 1e-8
 _EPS = float(np.finfo(float).eps)
 _ACCEPTED_GAP = 1e-4
+Solved = tuple[Array, Answer[object, object], WorstCase]
 
 
 @dataclass(frozen=True)
@@ -57,14 +59,16 @@ class MPM(MomentMethod):
 
     Parameters
     ----------
-    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
-        A callable takes two matrices of points and returns the matrix of kernel values.
-    gamma : float or None, default None
-        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+    kernel : {"linear", "rbf", "poly", "laplacian", "sigmoid", "chi2", "cosine", "precomputed"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values; with "precomputed", X is that
+        matrix. "sigmoid" and "precomputed" must be positive semi-definite on the training points.
+    gamma : {"scale", "auto"} or float, default "scale"
+        The width of "rbf", exp(-gamma ‖x - z‖²), of "poly", (gamma x'z + coef0)^degree, and of "laplacian", "sigmoid" and
+        "chi2": a number, 1 / (n_features · X.var()), or 1 / n_features.
     degree : int, default 3
         The degree of "poly".
     coef0 : float, default 1.0
-        The constant of "poly".
+        The constant of "poly" and "sigmoid".
     ridge : "auto", float or None, default "auto"
         "auto" shrinks the covariance of each class by the rule of Ledoit & Wolf, (1 - δ) Σ + δ tr(Σ)/p I in the p
         coordinates of the problem. A number is added to the diagonal of both covariances. None adds 1e-8 of the mean
@@ -81,8 +85,9 @@ class MPM(MomentMethod):
         For kernels: a is a combination of as many training points as it takes (pivoted Cholesky) for every other one
         to be within √(rank_tol · max k(x, x)) of their span. The bounds stay valid and can only be smaller. None
         takes all points.
-    solver : {"frontier", "least-squares", "socp"}, default "frontier"
-        The algorithm: the curve of all trade-offs, iterative least squares, or a cone program.
+    solver : {"frontier", "least-squares", "socp", "cvxpy"}, default "frontier"
+        The algorithm: the curve of all trade-offs, iterative least squares, a cone program, or that program written
+        in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
@@ -98,6 +103,8 @@ class MPM(MomentMethod):
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         The names of the features, if X had names.
+    gamma_ : float
+        The width that was used, for a kernel that has one.
     coef_ : ndarray of shape (1, n_features_in_)
         The normal of the hyperplane, for the linear kernel only.
     intercept_ : ndarray of shape (1,)
@@ -142,7 +149,7 @@ class MPM(MomentMethod):
     def __init__(
         self,
         kernel: Kernel = "linear",
-        gamma: float | None = None,
+        gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 1.0,
         ridge: float | str | None = "auto",
@@ -189,12 +196,16 @@ class MPM(MomentMethod):
     def _problem(self, pair: MomentPair) -> Minimax:
         return Minimax.balanced(pair, self._nu)
 
+    def _solved(self, pair: MomentPair) -> Solved:
+        """Return the normal, the solver's answer, and what is proven of it."""
+        problem = self._problem(pair)
+        answer = self._solve(problem)
+        return answer.primal, answer, certify(problem, answer)
+
     def _fit(self, train: Training) -> Fitted:
         key = ("minimax", self._kernel, self.ridge, self.ridge_kind, self.rank_tol, self._rho)
         view = train.work.once(key, lambda: self._view(train))
-        problem = self._problem(view.pair)
-        answer = self._solve(problem)
-        bound = certify(problem, answer)
+        a, answer, bound = self._solved(view.pair)
         if not bound.gap <= _ACCEPTED_GAP:
             raise NotConverged(
                 f"solver {self.solver!r} left a relative duality gap of {bound.gap:.1e} "
@@ -202,7 +213,8 @@ class MPM(MomentMethod):
                 answer.iterations,
                 bound.gap,
             )
-        a = answer.primal if view.basis is None else view.basis @ answer.primal
+        if view.basis is not None:
+            a = view.basis @ a
         spared = (self.solver_options or {}).get("factor") == "cholesky"
         return Fitted(
             objective=bound.objective,
@@ -298,14 +310,16 @@ class BMPM(MPM):
     min_accuracy_neg : float in (0, 1) or None, default None
         The worst-case accuracy that the negative class keeps at least. A level that no hyperplane can keep raises
         InfeasibleProblem, which names the largest one that can be kept. None takes MPM's level, which gives MPM.
-    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
-        A callable takes two matrices of points and returns the matrix of kernel values.
-    gamma : float or None, default None
-        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+    kernel : {"linear", "rbf", "poly", "laplacian", "sigmoid", "chi2", "cosine", "precomputed"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values; with "precomputed", X is that
+        matrix. "sigmoid" and "precomputed" must be positive semi-definite on the training points.
+    gamma : {"scale", "auto"} or float, default "scale"
+        The width of "rbf", exp(-gamma ‖x - z‖²), of "poly", (gamma x'z + coef0)^degree, and of "laplacian", "sigmoid" and
+        "chi2": a number, 1 / (n_features · X.var()), or 1 / n_features.
     degree : int, default 3
         The degree of "poly".
     coef0 : float, default 1.0
-        The constant of "poly".
+        The constant of "poly" and "sigmoid".
     ridge : "auto", float or None, default "auto"
         "auto" shrinks the covariance of each class by the rule of Ledoit & Wolf, (1 - δ) Σ + δ tr(Σ)/p I in the p
         coordinates of the problem. A number is added to the diagonal of both covariances. None adds 1e-8 of the mean
@@ -322,8 +336,9 @@ class BMPM(MPM):
         For kernels: a is a combination of as many training points as it takes (pivoted Cholesky) for every other one
         to be within √(rank_tol · max k(x, x)) of their span. The bounds stay valid and can only be smaller. None
         takes all points.
-    solver : {"frontier", "fractional", "gradient-projection", "socp"}, default "frontier"
-        The algorithm: the curve of all trade-offs, the parametric method, Rosen's gradient projection, or cone programs.
+    solver : {"frontier", "fractional", "gradient-projection", "socp", "cvxpy"}, default "frontier"
+        The algorithm: the curve of all trade-offs, the parametric method, Rosen's gradient projection, cone programs,
+        or (12) written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
@@ -339,6 +354,8 @@ class BMPM(MPM):
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         The names of the features, if X had names.
+    gamma_ : float
+        The width that was used, for a kernel that has one.
     coef_ : ndarray of shape (1, n_features_in_)
         The normal of the hyperplane, for the linear kernel only.
     intercept_ : ndarray of shape (1,)
@@ -380,7 +397,7 @@ class BMPM(MPM):
         self,
         min_accuracy_neg: float | None = None,
         kernel: Kernel = "linear",
-        gamma: float | None = None,
+        gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 1.0,
         ridge: float | str | None = "auto",

@@ -193,7 +193,7 @@ UNCERTAIN = [((0.2, 0.2), (0.0, 0.0)), ((0.3, 0.1), (0.0, 0.05)), ((0.0, 0.2), (
 
 
 @SILENT
-@pytest.mark.parametrize("solver", ["secular", "socp", "ellipsoid"])
+@pytest.mark.parametrize("solver", ["secular", "socp", "ellipsoid", "cvxpy"])
 @pytest.mark.parametrize("kernel", [{}, RBF], ids=["linear", "rbf"])
 @pytest.mark.parametrize(("nu", "rho"), UNCERTAIN)
 def test_the_robust_error_rates_are_the_cone_program(nu, rho, kernel, solver):
@@ -218,7 +218,7 @@ def test_the_robust_error_rates_are_the_cone_program(nu, rho, kernel, solver):
 
 
 @SILENT
-@pytest.mark.parametrize("solver", ["frontier", "fractional", "gradient-projection", "socp", "least-squares"])
+@pytest.mark.parametrize("solver", ["frontier", "fractional", "gradient-projection", "socp", "least-squares", "cvxpy"])
 @pytest.mark.parametrize("kernel", [{}, RBF], ids=["linear", "rbf"])
 @pytest.mark.parametrize(("nu", "rho"), UNCERTAIN)
 def test_the_robust_minimax_machines_are_the_cone_program(nu, rho, kernel, solver):
