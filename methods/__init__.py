@@ -106,7 +106,7 @@ CATALOGUE: dict[str, Method] = {
             "banded",
             _GU,
             "SVM whose decision values also stay below B",
-            {"qp": "banded_qp", "libsvm": "banded_libsvm", "interior-point": "hinge_interior"},
+            {"smo": "banded_smo", "qp": "banded_qp", "libsvm": "banded_libsvm", "interior-point": "hinge_interior"},
             "d_w^d / d_b^m",
         ),
         Method(
@@ -171,7 +171,7 @@ CATALOGUE: dict[str, Method] = {
             "banded",
             _PENDSE,
             "SVM whose decision values are kept in a band",
-            {"libsvm": "banded_libsvm", "qp": "banded_qp", "interior-point": "hinge_interior"},
+            {"smo": "banded_smo", "libsvm": "banded_libsvm", "qp": "banded_qp", "interior-point": "hinge_interior"},
         ),
     )
 }

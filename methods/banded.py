@@ -73,9 +73,9 @@ class BSVM(_Banded):
         The degree of "poly".
     coef0 : float, default 1.0
         The constant of "poly".
-    solver : {"libsvm", "qp", "interior-point"}, default "libsvm"
-        The algorithm: libsvm's regression with Newton steps that finish it; a quadratic program by Clarabel,
-        which needs the whole Gram matrix; an interior point method, quick for few features.
+    solver : {"smo", "libsvm", "qp", "interior-point"}, default "smo"
+        The algorithm: pairs of multipliers in compiled code; libsvm's regression with Newton steps that finish it; a
+        quadratic program by Clarabel, which needs the whole Gram matrix; an interior point method, quick for few features.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
@@ -143,7 +143,7 @@ class BSVM(_Banded):
         gamma: float | None = None,
         degree: int = 3,
         coef0: float = 1.0,
-        solver: str = "libsvm",
+        solver: str = "smo",
         solver_options: Mapping[str, object] | None = None,
         pos_label: object = None,
     ):
@@ -184,9 +184,9 @@ class RMM(_Banded):
         The degree of "poly".
     coef0 : float, default 1.0
         The constant of "poly".
-    solver : {"qp", "libsvm", "interior-point"}, default "qp"
-        The algorithm: a quadratic program by Clarabel, which needs the whole Gram matrix; libsvm's regression
-        with Newton steps that finish it; an interior point method, quick for few features.
+    solver : {"smo", "qp", "libsvm", "interior-point"}, default "smo"
+        The algorithm: pairs of multipliers in compiled code; a quadratic program by Clarabel, which needs the whole
+        Gram matrix; libsvm's regression with Newton steps that finish it; an interior point method, quick for few features.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
@@ -252,7 +252,7 @@ class RMM(_Banded):
         gamma: float | None = None,
         degree: int = 3,
         coef0: float = 1.0,
-        solver: str = "qp",
+        solver: str = "smo",
         solver_options: Mapping[str, object] | None = None,
         pos_label: object = None,
     ):

@@ -53,7 +53,7 @@ def test_optimality_conditions(band, kernel):
         np.testing.assert_allclose(model.dual_coef_[0], expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("solver", ["libsvm", "qp", "interior-point"])
+@pytest.mark.parametrize("solver", ["smo", "libsvm", "qp", "interior-point"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=by_kernel)
 def test_without_the_upper_penalty_it_is_scikit_learns_svc(kernel, solver):
     X, y = data()
@@ -69,7 +69,7 @@ def test_objective_agrees_with_cvxpy():
     margin = cp.multiply(sign, X @ w + b)
     loss = cp.sum_squares(w) / 2 + C1 * cp.sum(cp.pos(rho1 - margin)) + C2 * cp.sum(cp.pos(margin - rho2))
     value = cp.Problem(cp.Minimize(loss)).solve(solver=cp.CLARABEL)
-    for solver in ("libsvm", "qp", "interior-point"):
+    for solver in ("smo", "libsvm", "qp", "interior-point"):
         model = BSVM(C1, C2, rho1, rho2, solver=solver).fit(X, y)
         assert model.solution_.objective == pytest.approx(value, rel=1e-6)
         np.testing.assert_allclose(model.coef_[0], w.value, atol=1e-4)
