@@ -73,9 +73,10 @@ class BSVM(_Banded):
         The degree of "poly".
     coef0 : float, default 1.0
         The constant of "poly".
-    solver : {"smo", "libsvm", "qp", "interior-point"}, default "smo"
+    solver : {"smo", "libsvm", "qp", "interior-point", "cvxpy"}, default "smo"
         The algorithm: pairs of multipliers in compiled code; libsvm's regression with Newton steps that finish it; a
-        quadratic program by Clarabel, which needs the whole Gram matrix; an interior point method, quick for few features.
+        quadratic program by Clarabel, which needs the whole Gram matrix; an interior point method, quick for few
+        features; (2.3) written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
@@ -184,9 +185,10 @@ class RMM(_Banded):
         The degree of "poly".
     coef0 : float, default 1.0
         The constant of "poly".
-    solver : {"smo", "qp", "libsvm", "interior-point"}, default "smo"
+    solver : {"smo", "qp", "libsvm", "interior-point", "cvxpy"}, default "smo"
         The algorithm: pairs of multipliers in compiled code; a quadratic program by Clarabel, which needs the whole
-        Gram matrix; libsvm's regression with Newton steps that finish it; an interior point method, quick for few features.
+        Gram matrix; libsvm's regression with Newton steps that finish it; an interior point method, quick for few
+        features; (13) written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None

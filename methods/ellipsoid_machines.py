@@ -55,9 +55,9 @@ class _EllipsoidMachine(KnowledgeMethod):
         rule = answer.primal
         critical, _ = sets.critical(self._kernel, rule.points, rule.weights)
         if not self._linear:
-            return self._read(problem, answer, critical_points_=critical, exact_gap_=np.nan)
+            return self._read(problem, answer, critical, exact_gap_=np.nan)
         exact = problem.certify_sets(rule, answer.dual if shared else knowledge_socp.solve(problem).dual)
-        fitted = self._read(problem, answer, critical_points_=critical, exact_gap_=exact.gap)
+        fitted = self._read(problem, answer, critical, exact_gap_=exact.gap)
         return replace(fitted, objective=exact.objective, gap=exact.gap) if shared else fitted
 
 
@@ -83,8 +83,9 @@ class HMEM(_EllipsoidMachine):
         The degree of "poly".
     coef0 : float, default 1.0
         The constant of "poly".
-    solver : {"alternating", "socp"}, default "alternating"
-        The algorithm: critical points and SVMs in turn (Table 1); one cone program, for the linear kernel.
+    solver : {"alternating", "socp", "cvxpy"}, default "alternating"
+        The algorithm: critical points and SVMs in turn (Table 1); for the linear kernel one cone program, or the same
+        written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
@@ -197,7 +198,7 @@ class SMEM(_EllipsoidMachine):
         From which points of the training set: all, those of its class, or those of its own set.
     slack : {"point", "shared"}, default "point"
         Whether every critical point has a slack of its own, as printed, or every set has one, which is (6).
-        Solver "socp" solves (6) whatever ``slack`` and ``eps`` are.
+        Solvers "socp" and "cvxpy" solve (6) whatever ``slack`` and ``eps`` are.
     kernel : {"linear", "rbf", "poly"} or callable, default "linear"
         A callable takes two matrices of points and returns the matrix of kernel values.
     gamma : float or None, default None
@@ -206,8 +207,9 @@ class SMEM(_EllipsoidMachine):
         The degree of "poly".
     coef0 : float, default 1.0
         The constant of "poly".
-    solver : {"alternating", "socp"}, default "alternating"
-        The algorithm: critical points and SVMs in turn (Table 1); one cone program, for the linear kernel.
+    solver : {"alternating", "socp", "cvxpy"}, default "alternating"
+        The algorithm: critical points and SVMs in turn (Table 1); for the linear kernel one cone program, or the same
+        written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None

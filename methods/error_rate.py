@@ -41,8 +41,8 @@ class ErrorRateClassifier(BinaryMethod):
         The constant of "poly".
     ridge : float, default 0.0
         Added to both covariances (the paper's ε): Σ_i + ridge·I in feature space.
-    solver : {"secular", "socp", "ellipsoid"}, default "secular"
-        The algorithm: the secular equations, a cone program, or the iteration of Lin & Han.
+    solver : {"secular", "socp", "ellipsoid", "cvxpy"}, default "secular"
+        The algorithm: the secular equations, a cone program, the iteration of Lin & Han, or (3.15) written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
@@ -119,7 +119,7 @@ class ErrorRateClassifier(BinaryMethod):
 
     def feasible_eta_neg(self, X: ArrayLike, y: ArrayLike, eta_pos: ArrayLike) -> Array:
         """Return, for each ``eta_pos``, the edge below which no ``eta_neg`` is feasible; nan where none is."""
-        edge = self._geometry(self._training(X, y)).edge
+        edge = self._geometry(self._training(X, y).seen_by(self._kernel)).edge
         return np.array([_eta(edge.largest(_kappa(eta))) for eta in np.ravel(eta_pos)])
 
     # -- the problem ----------------------------------------------------------------------------------------

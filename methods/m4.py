@@ -49,8 +49,8 @@ class M4(BinaryMethod):
     ridge : float or None, default None
         Added to both covariances in feature space. None adds 1e-6 of the variance of the data, enough to fit any data.
         With a kernel of full rank and a small ridge each class can be mapped to one point, and ρ says nothing.
-    solver : {"sequential-socp"}, default "sequential-socp"
-        The algorithm: a cone program.
+    solver : {"sequential-socp", "cvxpy"}, default "sequential-socp"
+        The algorithm: a cone program, or the same written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None

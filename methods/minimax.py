@@ -73,8 +73,9 @@ class MPM(BinaryMethod):
         For kernels: a is a combination of as many training points as it takes (pivoted Cholesky) for every other one
         to be within √(rank_tol · max k(x, x)) of their span. The bounds stay valid and can only be smaller. None
         takes all points.
-    solver : {"frontier", "least-squares", "socp"}, default "frontier"
-        The algorithm: the curve of all trade-offs, iterative least squares, or a cone program.
+    solver : {"frontier", "least-squares", "socp", "cvxpy"}, default "frontier"
+        The algorithm: the curve of all trade-offs, iterative least squares, a cone program, or that program written
+        in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
@@ -278,8 +279,9 @@ class BMPM(MPM):
         For kernels: a is a combination of as many training points as it takes (pivoted Cholesky) for every other one
         to be within √(rank_tol · max k(x, x)) of their span. The bounds stay valid and can only be smaller. None
         takes all points.
-    solver : {"frontier", "fractional", "gradient-projection", "socp"}, default "frontier"
-        The algorithm: the curve of all trade-offs, the parametric method, Rosen's gradient projection, or cone programs.
+    solver : {"frontier", "fractional", "gradient-projection", "socp", "cvxpy"}, default "frontier"
+        The algorithm: the curve of all trade-offs, the parametric method, Rosen's gradient projection, cone programs,
+        or (12) written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None

@@ -53,9 +53,9 @@ class MMRM(BinaryMethod):
         The degree of "poly".
     coef0 : float, default 1.0
         The constant of "poly".
-    solver : {"lp", "column-generation"}, default "lp"
+    solver : {"lp", "column-generation", "cvxpy"}, default "lp"
         The algorithm: the whole linear program by the simplex method of HiGHS; small parts of it by an interior
-        point method, for many points.
+        point method, for many points; the program written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
@@ -140,7 +140,9 @@ class MMRM(BinaryMethod):
                 lambda: _of_kernel(train.gram(kernel) if whole else train.kernel(kernel), z, weight, whole),
             )
         problem = replace(problem, C=C)
-        answer = self._solve(problem, session=train.work.once(("ratio path", self.solver, kernel), Session))
+        path = ("ratio path", self.solver, kernel)
+        carried = {"session": train.work.once(path, Session[object])} if self._can.session else {}
+        answer = self._solve(problem, **carried)
         primal, bracket = answer.primal, problem.certify(answer.primal, answer.dual)
         coefficients = (1.0 if kernel is None else z) * primal.v / size
         return Fitted(

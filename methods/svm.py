@@ -36,8 +36,9 @@ class SVM(BinaryMethod):
         The degree of "poly".
     coef0 : float, default 1.0
         The constant of "poly".
-    solver : {"libsvm", "interior-point"}, default "libsvm"
-        The algorithm: libsvm with Newton steps that finish it; an interior point method, quick for few features.
+    solver : {"libsvm", "interior-point", "cvxpy"}, default "libsvm"
+        The algorithm: libsvm with Newton steps that finish it; an interior point method, quick for few features;
+        (2.11) written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
