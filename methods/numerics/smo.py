@@ -12,7 +12,7 @@ neither can be written, every process compiles it anew.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numba
 import numpy as np
@@ -28,10 +28,9 @@ _FAST = {"nnan", "nsz", "contract", "arcp", "reassoc"}
 
 def _compiled(function: F) -> F:
     try:
-        compiled: F = numba.njit(cache=True, fastmath=_FAST)(function)
+        return cast(F, numba.njit(cache=True, fastmath=_FAST)(function))
     except RuntimeError:  # no folder that numba could keep the code in
-        compiled = numba.njit(fastmath=_FAST)(function)
-    return compiled
+        return cast(F, numba.njit(fastmath=_FAST)(function))
 
 
 @_compiled

@@ -79,7 +79,8 @@ class _Descent:
     @property
     def free(self) -> NDArray[np.bool_]:
         """Which points lie on an edge of the band."""
-        return (self.beta != 0) & (self.beta > self.low) & (self.beta < self.high)
+        inside: NDArray[np.bool_] = (self.beta != 0) & (self.beta > self.low) & (self.beta < self.high)
+        return inside
 
     @property
     def multipliers(self) -> Array:
