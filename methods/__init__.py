@@ -127,7 +127,7 @@ CATALOGUE: dict[str, Method] = {
             "m4",
             _GU,
             "largest margin measured in standard deviations of each class",
-            {"sequential-socp": "sequential_socp", "cvxpy": "cvxpy_scatter"},
+            {"sequential-socp": "sequential_socp", "newton": "scatter_newton", "cvxpy": "cvxpy_scatter"},
             "d_w^s / d_b^m",
             facts=("rho", "ridge"),
         ),

@@ -35,7 +35,7 @@ def _compiled(function: F) -> F:
 
 @_compiled
 def descend(
-    K: NDArray[np.float32],
+    K: NDArray[np.float32] | Array,
     above: Array,
     below: Array,
     low: Array,

@@ -74,7 +74,7 @@ class _Descent:
         self.low, self.high = np.where(y > 0, -C2, -C1), np.where(y > 0, C1, C2)
         self.beta, self.G = np.zeros(len(y)), np.zeros(len(y))
         self.part = np.arange(0 if isinstance(problem.K, LazyGram) else len(y))
-        self.K_part: NDArray[np.floating] = np.empty((0, 0)) if isinstance(self.K, LazyGram) else self.K
+        self.K_part: NDArray[np.float32] | Array = np.empty((0, 0)) if isinstance(self.K, LazyGram) else self.K
 
     @property
     def free(self) -> NDArray[np.bool_]:
