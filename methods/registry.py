@@ -147,8 +147,9 @@ def _sklearn_class(key: str) -> type:
     if module not in public:
         raise KeyError(f"{key!r}: scikit-learn has no public module {module!r}: {nearest(module, public)}")
     inside = import_module(f"sklearn.{module}")
-    known = [word for word in getattr(inside, "__all__", ()) if _usable(vars(inside).get(word))]
-    found = vars(inside).get(name) if name in getattr(inside, "__all__", ()) else None
+    listed = getattr(inside, "__all__", None) or [word for word in vars(inside) if not word.startswith("_")]
+    known = [word for word in listed if _usable(vars(inside).get(word))]
+    found = vars(inside).get(name) if name in listed else None
     if not _usable(found):
         what = "is no classifier" if found is not None else f"is not in sklearn.{module}"
         raise KeyError(f"{key!r}: {name} {what}: {nearest(name, known)}")
