@@ -75,9 +75,10 @@ class BSVM(_Banded):
         The degree of "poly".
     coef0 : float, default 1.0
         The constant of "poly" and "sigmoid".
-    solver : {"libsvm", "qp", "interior-point", "cvxpy"}, default "libsvm"
-        The algorithm: libsvm's regression with Newton steps that finish it; a quadratic program by Clarabel,
-        which needs the whole Gram matrix; an interior point method, quick for few features; (2.3) written in cvxpy.
+    solver : {"smo", "libsvm", "qp", "interior-point", "cvxpy"}, default "smo"
+        The algorithm: pairs of multipliers in compiled code; libsvm's regression with Newton steps that finish it; a
+        quadratic program by Clarabel, which needs the whole Gram matrix; an interior point method, quick for few
+        features; (2.3) written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
@@ -156,7 +157,7 @@ class BSVM(_Banded):
         gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 1.0,
-        solver: str = "libsvm",
+        solver: str = "smo",
         solver_options: Mapping[str, object] | None = None,
         pos_label: object = None,
         decision_function_shape: str = "ovr",
@@ -201,9 +202,10 @@ class RMM(_Banded):
         The degree of "poly".
     coef0 : float, default 1.0
         The constant of "poly" and "sigmoid".
-    solver : {"qp", "libsvm", "interior-point", "cvxpy"}, default "qp"
-        The algorithm: a quadratic program by Clarabel, which needs the whole Gram matrix; libsvm's regression
-        with Newton steps that finish it; an interior point method, quick for few features; (13) written in cvxpy.
+    solver : {"smo", "qp", "libsvm", "interior-point", "cvxpy"}, default "smo"
+        The algorithm: pairs of multipliers in compiled code; a quadratic program by Clarabel, which needs the whole
+        Gram matrix; libsvm's regression with Newton steps that finish it; an interior point method, quick for few
+        features; (13) written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
@@ -280,7 +282,7 @@ class RMM(_Banded):
         gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 1.0,
-        solver: str = "qp",
+        solver: str = "smo",
         solver_options: Mapping[str, object] | None = None,
         pos_label: object = None,
         decision_function_shape: str = "ovr",

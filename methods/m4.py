@@ -51,8 +51,9 @@ class M4(BinaryMethod):
     ridge : float or None, default None
         Added to both covariances in feature space. None adds 1e-6 of the variance of the data, enough to fit any data.
         With a kernel of full rank and a small ridge each class can be mapped to one point, and ρ says nothing.
-    solver : {"sequential-socp", "cvxpy"}, default "sequential-socp"
-        The algorithm: a cone program, or the same written in cvxpy.
+    solver : {"sequential-socp", "newton", "cvxpy"}, default "sequential-socp"
+        The algorithm: a cone program; Newton steps from a support vector machine, for kernels and a finite C, 20 to 50
+        times as fast at 300 points; the cone program written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
@@ -164,7 +165,8 @@ class M4(BinaryMethod):
             middle = train.X.mean(axis=0)
             return _decorrelate(train.X - middle, train.sign, self.ridge, middle)
         # K = LL' to 1e-8; f = w'φ with φ(x) = L_P⁻¹ k(P, x) on the pivots P, so that w becomes L_P'⁻¹ w there.
-        factor = pivoted_cholesky(train.gram(self._kernel), 1e-8)
+        spec = self._kernel
+        factor = train.work.once(("factor", spec), lambda: pivoted_cholesky(train.gram(spec), 1e-8))
         space = _decorrelate(factor.rows, train.sign, self.ridge, np.zeros(factor.rank))
         axes = solve_triangular(factor.triangle, space.axes, lower=True, trans=1)
         return replace(space, axes=axes, pivots=factor.pivots)
