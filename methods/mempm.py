@@ -55,6 +55,8 @@ class MEMPM(MPM):
         Options of that solver's ``solve``.
     pos_label : label or None, default None
         The positive class. None takes the larger label, as numbers if all labels are numbers.
+    decision_function_shape : {"ovr", "ovo"}, default "ovr"
+        With more than two classes, what ``decision_function`` returns: one column for each class, or one for each pair.
 
     Attributes
     ----------
@@ -86,6 +88,8 @@ class MEMPM(MPM):
         What was added to the diagonal of each covariance, and by which share it was shrunk, in the order of ``classes_``.
     rank_ : int
         The number of coordinates in which the problem was solved.
+    n_iter_ : int
+        The iterations of the solver.
     solution_ : Solution
         Status, objective θ α + (1 - θ) β, relative distance from the most that any hyperplane can have, and so on.
 
@@ -119,6 +123,7 @@ class MEMPM(MPM):
         solver: str = "frontier",
         solver_options: dict[str, object] | None = None,
         pos_label: object = None,
+        decision_function_shape: str = "ovr",
     ):
         super().__init__(
             kernel,
@@ -133,6 +138,7 @@ class MEMPM(MPM):
             solver,
             solver_options,
             pos_label,
+            decision_function_shape,
         )
         self.weight_pos = weight_pos
 
