@@ -242,6 +242,7 @@ _SHARED = {
     "InfeasibleProblem": "solution",
     "NotConverged": "solution",
     "BoundWarning": "solution",
+    "PositiveClassWarning": "solution",
     "BinaryMethod": "base",
     "RateGuarantee": "guarantee",
 }

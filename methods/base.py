@@ -5,6 +5,7 @@ A subclass declares its parameters and supplies its mathematics in one function,
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mmc.labels import positive_label
+from mmc.labels import are_words, positive_label
 from mmc.methods import entry_of
 from mmc.methods._sklearn import Interval, StrOptions
 from mmc.methods.numerics.gram import WHOLE, LazyGram
@@ -29,7 +30,7 @@ from mmc.methods.numerics.moments import Moments
 from mmc.methods.numerics.workspace import Workspace
 from mmc.methods.pairs import SeveralClasses, fit_pairs, pair_decisions, votes
 from mmc.methods.problems import Answer, Problem
-from mmc.methods.solution import FitError, Solution, Status
+from mmc.methods.solution import FitError, Solution, Status, warn_of_positive
 from mmc.methods.solvers import Capabilities, Solver, load_solver, options_of
 from mmc.words import nearest
 
@@ -304,6 +305,13 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
                 yield Step(point, now - start, variant, decision)
             start = time.perf_counter()
 
+    @property
+    def _names_a_class(self) -> bool:
+        """Whether a parameter was given that is about the positive or the negative class."""
+        parameters = inspect.signature(type(self)).parameters
+        sided = [name for name in parameters if name.endswith(("_pos", "_neg"))]
+        return any(getattr(self, name) != parameters[name].default for name in sided)
+
     # -- the parts ------------------------------------------------------------------------------------------
     @property
     def _kernel(self) -> KernelSpec:
@@ -375,6 +383,8 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
             raise ValueError(f"pos_label={positive!r} is not a label of y: {known}")
         self.pos_label_ = self.classes_[known.index(positive)]
         self._flip = 1.0 if positive == known[1] else -1.0
+        if self.pos_label is None and are_words(known) and self._names_a_class:
+            warn_of_positive(positive, "pos_label=LABEL", stacklevel=4)
         return Training(points, np.where(labels == self.pos_label_, 1.0, -1.0), extra=extra)
 
     def _validated(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, NDArray[np.generic]]:

@@ -58,7 +58,7 @@ class ErrorRateClassifier(MomentMethod):
         The constant of "poly" and "sigmoid".
     ridge : "auto" or float, default "auto"
         "auto" shrinks the covariance of each class by the rule of Ledoit & Wolf, (1 - δ_i) Σ_i + δ_i tr(Σ_i)/p I, in
-        feature space; for a kernel p is the rank of the Gram matrix. A number is added to both covariances (the
+        feature space; for a kernel p is the rank of the Gram matrix. It depends on units: scale the features. A number is added to both covariances (the
         paper's ε): Σ_i + ridge·I.
     mean_uncertainty : float or pair of floats, default 0.0
         ν of Lanckriet et al. (2003), in standard deviations, for both classes or for (positive, negative): the bounds

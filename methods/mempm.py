@@ -40,7 +40,8 @@ class MEMPM(MPM):
     coef0 : float, default 1.0
         The constant of "poly" and "sigmoid".
     ridge : "auto", float or None, default "auto"
-        "auto" shrinks the covariance of each class by the rule of Ledoit & Wolf; a number is added to the diagonals.
+        "auto" shrinks the covariance of each class by the rule of Ledoit & Wolf, which depends on units: scale the
+        features. A number is added to the diagonals.
     ridge_kind : {"feature", "input", "w"}, default "feature"
         Where the ridge is added, as in `MPM`.
     rank_tol : float or None, default None
@@ -60,10 +61,14 @@ class MEMPM(MPM):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     pos_label_ : label
-        The positive class.
+        The positive class, of two.
+    estimators_ : list
+        With more than two classes: the fitted classifiers of all pairs, (0, 1), (0, 2), …, (1, 2), … of ``classes_``. They
+        have the attributes below; of these, ``coef_``, ``intercept_``, ``worst_case_error_`` and ``solution_`` are also
+        given for all pairs together, with a row for each.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)

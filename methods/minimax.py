@@ -71,7 +71,7 @@ class MPM(MomentMethod):
         The constant of "poly" and "sigmoid".
     ridge : "auto", float or None, default "auto"
         "auto" shrinks the covariance of each class by the rule of Ledoit & Wolf, (1 - δ) Σ + δ tr(Σ)/p I in the p
-        coordinates of the problem. A number is added to the diagonal of both covariances. None adds 1e-8 of the mean
+        coordinates of the problem; it depends on units: scale the features. A number is added to the diagonal of both covariances. None adds 1e-8 of the mean
         variance of a coordinate, enough to fit any data, too little for a bound that means something.
     ridge_kind : {"feature", "input", "w"}, default "feature"
         Where the ridge is added: in the kernel's feature space, in input space (the same for a linear kernel, which
@@ -335,7 +335,7 @@ class BMPM(MPM):
         The constant of "poly" and "sigmoid".
     ridge : "auto", float or None, default "auto"
         "auto" shrinks the covariance of each class by the rule of Ledoit & Wolf, (1 - δ) Σ + δ tr(Σ)/p I in the p
-        coordinates of the problem. A number is added to the diagonal of both covariances. None adds 1e-8 of the mean
+        coordinates of the problem; it depends on units: scale the features. A number is added to the diagonal of both covariances. None adds 1e-8 of the mean
         variance of a coordinate, enough to fit any data, too little for a bound that means something.
     ridge_kind : {"feature", "input", "w"}, default "feature"
         Where the ridge is added: in the kernel's feature space, in input space (the same for a linear kernel, which

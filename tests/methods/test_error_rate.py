@@ -253,8 +253,12 @@ def test_the_truncated_iteration_is_kept_only_on_request():
     X = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
     options = {"max_iter": 100}
     with pytest.raises(NotConverged, match="after 100 steps"):
-        ErrorRateClassifier(0.5, 0.3, ridge=0, solver="ellipsoid", solver_options=options).fit(X, data.y)
-    kept = ErrorRateClassifier(0.5, 0.3, ridge=0, solver="ellipsoid", solver_options={**options, "at_cap": "keep"})
+        ErrorRateClassifier(0.5, 0.3, ridge=0, pos_label="malignant", solver="ellipsoid", solver_options=options).fit(
+            X, data.y
+        )
+    kept = ErrorRateClassifier(
+        0.5, 0.3, ridge=0, pos_label="malignant", solver="ellipsoid", solver_options={**options, "at_cap": "keep"}
+    )
     kept.fit(X, data.y)
     assert kept.solution_.status == "iteration-cap"
     assert kept.solution_.iterations == 100
