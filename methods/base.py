@@ -25,7 +25,7 @@ from mmc.methods import entry_of
 from mmc.methods._sklearn import Interval, StrOptions
 from mmc.methods.numerics.gram import WHOLE, LazyGram
 from mmc.methods.numerics.kernels import KERNELS, Array, Kernel, KernelSpec
-from mmc.methods.numerics.moments import Moments
+from mmc.methods.numerics.pair_moments import PairMoments
 from mmc.methods.numerics.workspace import Workspace
 from mmc.methods.problems import Answer, Problem
 from mmc.methods.solution import FitError, Solution, Status
@@ -44,14 +44,18 @@ class Training:
     sign: Array
     work: Workspace = field(default_factory=Workspace, compare=False)
     extra: Mapping[str, object] = field(default_factory=dict, compare=False)
+    weight: Array | None = field(default=None, compare=False)
+    pair: PairMoments | None = field(default=None, compare=False)  # the moments, if there are no rows
 
     def gram(self, spec: KernelSpec) -> Array:
         """Return the Gram matrix of the training points, made once per kernel. Do not write into it."""
         return self.work.once(("gram", spec), lambda: spec(self.X, self.X))
 
-    def moments(self) -> Moments:
+    def moments(self) -> PairMoments:
         """Return the moments of the points themselves, made once."""
-        return self.work.once("moments", lambda: Moments.of(self.X, self.sign > 0))
+        if self.pair is not None:
+            return self.pair
+        return self.work.once("moments", lambda: PairMoments.of(self.X, self.sign > 0, self.weight))
 
     def kernel(self, spec: KernelSpec) -> Array | LazyGram:
         """Return the Gram matrix, or a stand-in that makes rows on demand if it is too large for memory."""
@@ -256,19 +260,24 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
         points, labels = self._validated(X, y)
         if labels.dtype.kind not in _DISCRETE:
             check_classification_targets(labels)
-        self.classes_ = np.unique(labels)
+        self._set_classes(np.unique(labels))
+        return Training(points, np.where(labels == self.pos_label_, 1.0, -1.0), extra=extra)
+
+    def _set_classes(self, classes: NDArray[np.generic], pos_label: object = None) -> None:
+        """Set the labels, which are sorted, and which of them is positive: by default the parameter decides it."""
+        self.classes_ = classes
         if len(self.classes_) != 2:
             raise ValueError(
                 f"Only binary classification is supported: {type(self).__name__} needs two classes, "
                 f"got {len(self.classes_)} class{'es' if len(self.classes_) != 1 else ''}"
             )
         known = self.classes_.tolist()
-        positive = positive_label(known) if self.pos_label is None else self.pos_label
+        stated = self.pos_label if pos_label is None else pos_label
+        positive = positive_label(known) if stated is None else stated
         if positive not in known:
             raise ValueError(f"pos_label={positive!r} is not a label of y: {known}")
         self.pos_label_ = self.classes_[known.index(positive)]
         self._flip = 1.0 if positive == known[1] else -1.0
-        return Training(points, np.where(labels == self.pos_label_, 1.0, -1.0), extra=extra)
 
     def _validated(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, NDArray[np.generic]]:
         """Return X and y as arrays, checked as scikit-learn does."""

@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mmc.methods._sklearn import Interval
-from mmc.methods.base import BinaryMethod, Fitted, Training
+from mmc.methods.base import Fitted, Training
+from mmc.methods.from_moments import MomentMethod
 from mmc.methods.numerics.kernel_moments import KernelMoments
 from mmc.methods.numerics.kernels import Array, Kernel
 from mmc.methods.problems.ellipsoid_geometry import Coordinates, Geometry, KernelGeometry
 from mmc.methods.problems.ellipsoid_pair import ClosestPoints, EllipsoidPair, certify, infeasible
 
 
-class ErrorRateClassifier(BinaryMethod):
+class ErrorRateClassifier(MomentMethod):
     """The hyperplane of largest margin whose worst-case errors are at most ``eta_pos`` and ``eta_neg``.
 
     (3.12): the errors are bounded for every distribution that has the means and covariances of the training set. With
@@ -87,7 +88,7 @@ class ErrorRateClassifier(BinaryMethod):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **BinaryMethod._parameter_constraints,
+        **MomentMethod._parameter_constraints,
         "eta_pos": [Interval(Real, 0, 1, closed="right"), None],
         "eta_neg": [Interval(Real, 0, 1, closed="right"), None],
     }
@@ -133,7 +134,7 @@ class ErrorRateClassifier(BinaryMethod):
 
     def _linear_geometry(self, train: Training) -> Geometry:
         m = train.moments()
-        geometry = Coordinates(m.member, self.ridge, m.mean_pos - m.mean_neg, m.rows)
+        geometry = Coordinates(m.member, self.ridge, m.difference, m.rows)
         return geometry if geometry.definite else geometry.compressed
 
     def _kernel_geometry(self, train: Training) -> Geometry:
@@ -144,7 +145,8 @@ class ErrorRateClassifier(BinaryMethod):
         spec = self._kernel
 
         def make() -> KernelMoments:  # a callable kernel may own its result
-            return KernelMoments.of(spec(train.X, train.X), train.sign > 0, in_place=not callable(spec.kernel))
+            K, owned = spec(train.X, train.X), not callable(spec.kernel)
+            return KernelMoments.of(K, train.sign > 0, train.weight, in_place=owned)
 
         return train.work.once(("kernel moments", spec), make)
 

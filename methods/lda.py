@@ -8,11 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from mmc.methods._sklearn import Interval
-from mmc.methods.base import BinaryMethod, Fitted, Training
+from mmc.methods.base import Fitted, Training
+from mmc.methods.from_moments import MomentMethod
+from mmc.methods.numerics.directions import varying
 from mmc.methods.problems.discriminant import Discriminant
 
 
-class LDA(BinaryMethod):
+class LDA(MomentMethod):
     """Fisher's discriminant: the direction in which the means are farthest apart for the scatter within the classes.
 
     w = (Σx + Σy + ridge·I)⁻¹(x̄ - ȳ) with Σ the sums of squares of (2); the threshold is half-way between the means.
@@ -55,7 +57,7 @@ class LDA(BinaryMethod):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **BinaryMethod._parameter_constraints,
+        **MomentMethod._parameter_constraints,
         "ridge": [Interval(Real, 0, None, closed="left"), None],
     }
 
@@ -72,16 +74,23 @@ class LDA(BinaryMethod):
         self.pos_label = pos_label
 
     def _fit(self, train: Training) -> Fitted:
-        m, n_pos = train.moments(), np.sum(train.sign > 0)
-        d = m.mean_pos - m.mean_neg
-        scatter = n_pos * m.cov_pos + (len(train.sign) - n_pos) * m.cov_neg
+        m = train.moments()
+        d = m.difference
+        scatter = m.counts[0] * m.cov_pos + m.counts[1] * m.cov_neg
         ridge = 1e-8 * (np.trace(scatter) + d @ d) / len(d) if self.ridge is None else self.ridge
-        answer = self._solve(Discriminant(d, scatter + ridge * np.eye(len(d))))
+        basis = varying(d, scatter) if self.ridge is None else None
+        if basis is None:
+            answer = self._solve(Discriminant(d, scatter + ridge * np.eye(len(d))))
+            w = answer.primal
+        else:
+            inside = basis.T @ scatter @ basis
+            answer = self._solve(Discriminant(basis.T @ d, inside + ridge * np.eye(len(inside))))
+            w = basis @ answer.primal
         return Fitted(
             answer.certificate.objective,
             answer.certificate.gap,
             answer.iterations,
             answer.version,
-            -float(answer.primal @ (m.mean_pos + m.mean_neg)) / 2,
-            coef=answer.primal,
+            -float(w @ (m.mean_pos + m.mean_neg)) / 2,
+            coef=w,
         )

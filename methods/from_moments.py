@@ -1,0 +1,198 @@
+"""Methods that need the means and covariances of the classes, and nothing else: they can learn them bit by bit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import validate_data
+
+from mmc.methods._sklearn import checked_weights
+from mmc.methods.base import BinaryMethod, Training
+from mmc.methods.numerics.moments import ClassMoments, Label, Moments
+from mmc.methods.numerics.pair_moments import PairMoments
+from mmc.methods.solution import FitError
+from mmc.words import nearest
+
+_LASTING = ("n_features_in_", "feature_names_in_", "classes_", "pos_label_", "_flip", "moments_")
+
+
+def _linear_only(method: MomentMethod) -> bool:
+    if not method._linear:
+        raise AttributeError(f"moments of the features are enough for kernel='linear' only, not for {method.kernel!r}")
+    return True
+
+
+class MomentMethod(BinaryMethod):
+    """Base of the methods that state their problem in moments.
+
+    `partial_fit` only adds up. The problem is solved when something of its solution is asked for, by a prediction or by an
+    attribute: errors such as InfeasibleProblem are raised there, and more batches may follow.
+    """
+
+    moments_: ClassMoments
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the classifier; raise InfeasibleProblem or NotConverged where there is no certified answer.
+
+        A row of weight w counts as w equal rows.
+        """
+        train = self._training(X, y)
+        self._forget("moments_")
+        if sample_weight is None:
+            return self._fit_one(train)
+        weight = checked_weights(sample_weight, train.X, dtype=np.float64, ensure_non_negative=True)
+        kept = np.flatnonzero(weight)
+        for label, sign in ((self.pos_label_, 1.0), (self.classes_[self.classes_ != self.pos_label_][0], -1.0)):
+            if not (train.sign[kept] == sign).any():
+                raise ValueError(f"all rows of class {label.item()!r} have weight 0: two classes are needed")
+        self._fit_one(Training(train.X[kept], train.sign[kept], weight=weight[kept]))
+        if "support_" in vars(self):
+            self.support_ = kept[self.support_]
+        return self
+
+    @available_if(_linear_only)
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Add a batch of rows to what was learnt; the order and the sizes of the batches do not matter.
+
+        A batch that is refused leaves everything as it was.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features_in_)
+            The rows of the batch.
+        y : array-like of shape (n,)
+            Their labels. A class may be missing.
+        classes : array-like of shape (2,) or None, default None
+            Both labels; needed in the first call only.
+        sample_weight : array-like of shape (n,) or None, default None
+            A row of weight w counts as w equal rows.
+        """
+        with self._kept_on_error():
+            return self._add(X, y, classes, sample_weight)
+
+    @available_if(_linear_only)
+    def fit_moments(
+        self, pos: Moments | ClassMoments, neg: Moments | None = None, *, labels: Sequence[Label] = (1, 0)
+    ) -> Self:
+        """Fit from the moments of the two classes alone.
+
+        Parameters
+        ----------
+        pos, neg : Moments
+            The moments of the positive and of the negative class. A ``ClassMoments`` of two classes may take the place of
+            both: it has labels of its own, and ``pos_label`` says which class is positive.
+        neg : Moments or None
+            See ``pos``.
+        labels : pair of labels, default (1, 0)
+            What to call the positive and the negative class.
+        """
+        with self._kept_on_error():
+            self._validate_params()
+            given, positive = self._both(pos, neg, labels)
+            self._forget(*_LASTING)
+            self._set_classes(np.unique(np.array(list(given))), positive)
+            first = next(iter(given.values()))
+            self.n_features_in_ = len(first.mean)
+            if first.names is not None:
+                self.feature_names_in_ = np.array(first.names, dtype=object)
+            self.moments_ = given
+            return self._solve_moments()
+
+    # -- the parts ------------------------------------------------------------------------------------------
+    def _add(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None) -> Self:
+        self._validate_params()
+        first = "moments_" not in vars(self)
+        if first and "solution_" in vars(self):
+            raise ValueError(
+                "partial_fit cannot go on after fit, which keeps no moments: give all batches to partial_fit, or start from "
+                "fit_moments(Moments.of(X, y))"
+            )
+        points, labels = validate_data(self, X, y, dtype=np.float64, reset=first)
+        weight = (
+            None
+            if sample_weight is None
+            else checked_weights(
+                sample_weight, points, dtype=np.float64, ensure_non_negative=True, allow_all_zero_weights=True
+            )
+        )
+        if first:
+            if classes is None:
+                raise ValueError("classes must be passed on the first call to partial_fit: the labels of both classes")
+            self._set_classes(np.unique(np.asarray(classes)))
+        elif classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
+            raise ValueError(
+                f"classes={classes!r} are not those of the first call to partial_fit: {self.classes_.tolist()}"
+            )
+        self._check_known(labels)
+        names = getattr(self, "feature_names_in_", None)
+        added = ClassMoments.of_rows(points, labels, weight, None if names is None else tuple(names.tolist()))
+        self._forget(*(set(vars(self)) - set(_LASTING) - set(self._get_param_names())))
+        self.moments_ = added if first else self.moments_ + added
+        return self
+
+    def _both(
+        self, pos: Moments | ClassMoments, neg: Moments | None, labels: Sequence[Label]
+    ) -> tuple[ClassMoments, Label | None]:
+        """Return the moments by label, and the positive label if it is stated."""
+        if isinstance(pos, ClassMoments):
+            if neg is not None:
+                raise ValueError("moments by class hold both classes: do not give neg")
+            return pos, None
+        if neg is None:
+            raise ValueError("the moments of the negative class are missing: give neg")
+        if len(set(labels)) != 2:
+            raise ValueError(f"labels must name two classes, the positive one first, got {labels!r}")
+        if self.pos_label is not None and self.pos_label != labels[0]:
+            raise ValueError(f"pos_label={self.pos_label!r}, but the positive class is called {labels[0]!r}")
+        return ClassMoments({labels[0]: pos, labels[1]: neg}), labels[0]
+
+    @contextmanager
+    def _kept_on_error(self) -> Iterator[None]:
+        """Leave everything as it was if something goes wrong."""
+        before = dict(vars(self))
+        try:
+            yield
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    def _check_known(self, labels: NDArray[np.generic]) -> None:
+        known = self.classes_.tolist()
+        for label in np.unique(labels).tolist():
+            if label not in known:
+                raise ValueError(f"y has the unknown label {label!r}: {nearest(str(label), map(str, known))}")
+
+    def _solve_moments(self) -> Self:
+        """Solve the problem that the moments state."""
+        positive = self.pos_label_.item()
+        sides: list[Moments] = []
+        for label in sorted(self.classes_.tolist(), key=lambda label: label != positive):
+            if label not in self.moments_:
+                raise FitError(
+                    f"no row of class {label!r} has been seen so far: partial_fit needs rows of both classes"
+                )
+            sides.append(self.moments_[label])
+        p = self.n_features_in_
+        return self._fit_one(Training(np.empty((0, p)), np.empty(0), pair=PairMoments.given_as(*sides)))
+
+    def _forget(self, *names: str) -> None:
+        for name in names:
+            vars(self).pop(name, None)
+
+    def __getattr__(self, name: str) -> object:
+        own = vars(self)
+        asked = name == "_trade_off" or (name.endswith("_") and not name.startswith("_"))
+        if asked and name not in _LASTING and "moments_" in own and "solution_" not in own:
+            self._solve_moments()
+            if name in own:
+                found: object = own[name]
+                return found
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
