@@ -38,14 +38,36 @@ A = TypeVar("A", bound=Answer[object, object])
 
 @dataclass(frozen=True)
 class Training:
-    """A validated training set: ``sign`` is +1 for the positive class and -1 for the other."""
+    """A validated training set: ``sign`` is +1 for the positive class and -1 for the other.
+
+    X counts from ``origin``, because far from 0 a kernel loses its digits, and ``given`` is X as the caller gave it. Both
+    are None for a set that was not moved.
+    """
 
     X: Array
     sign: Array
     work: Workspace = field(default_factory=Workspace, compare=False)
     extra: Mapping[str, object] = field(default_factory=dict, compare=False)
+    origin: Array | None = None
+    given: Array | None = None
     weight: Array | None = field(default=None, compare=False)
     pair: PairMoments | None = field(default=None, compare=False)  # the moments, if there are no rows
+
+    def seen_by(self, spec: KernelSpec) -> Training:
+        """Return the set as methods see it with this kernel: moved to 0, if it is far away and the kernel lets it be moved."""
+        return self.work.once("near 0", self._near_zero) if spec.movable else self
+
+    def _near_zero(self) -> Training:
+        """Subtract the mean of every feature that is farther from 0 than its values are from each other."""
+        if self.pair is not None:
+            origin, moved = self.pair.near_zero()
+            return Training(self.X, self.sign, extra=self.extra, origin=origin, given=self.X, pair=moved)
+        low, high = self.X.min(axis=0), self.X.max(axis=0)
+        far = np.maximum(low, -high) > high - low
+        if not far.any():
+            return self
+        origin = np.where(far, np.where(low == high, low, self.X.mean(axis=0)), 0.0)  # what is constant becomes 0
+        return Training(self.X - origin, self.sign, extra=self.extra, origin=origin, given=self.X, weight=self.weight)
 
     def gram(self, spec: KernelSpec) -> Array:
         """Return the Gram matrix of the training points, made once per kernel. Do not write into it."""
@@ -64,13 +86,15 @@ class Training:
         return self.work.once(("large gram", spec), lambda: LazyGram(spec, self.X))
 
     def cross(self, spec: KernelSpec, X: Array) -> Array | None:
-        """Return the kernel between X and the training points, made once per kernel for the same array X.
+        """Return the kernel between X, as it was given, and the training points, made once per kernel for the same array X.
 
         None if it is too large to be kept.
         """
         if 8 * len(X) * len(self.X) > WHOLE:
             return None
-        return self.work.once(("cross", spec, id(X)), lambda: spec(X, self.X))
+        return self.work.once(
+            ("cross", spec, id(X)), lambda: spec(X if self.origin is None else X - self.origin, self.X)
+        )
 
 
 @dataclass(frozen=True)
@@ -78,7 +102,8 @@ class Fitted:
     """A decision rule and its certificate; f(x) > 0 is the positive class.
 
     f(x) = coef·x + intercept, or Σ_i dual_i k(points_i, x) + intercept where ``points`` are the training points
-    unless given. ``errors`` are the worst-case errors (positive, negative) of a method that promises them;
+    unless given. ``places`` are attributes that are points. All points count from the origin of the training set.
+    ``errors`` are the worst-case errors (positive, negative) of a method that promises them;
     ``attributes`` are set on the estimator as they are.
     """
 
@@ -93,6 +118,7 @@ class Fitted:
     errors: tuple[float, float] | None = None
     status: Status = Status.SOLVED
     attributes: Mapping[str, object] = field(default_factory=dict)
+    places: Mapping[str, Array] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -119,6 +145,9 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
     solver: str
     solver_options: Mapping[str, object] | None
     pos_label: object
+
+    _origin: Array | None = None  # from where decision values count, and the constant of the decision function there
+    _offset: float
 
     classes_: NDArray[np.generic]
     coef_: Array
@@ -194,8 +223,9 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
             variant._validate_params()
             variant._adopt_labels(self)
             variants.append(variant)
-        if variants:
-            variants[0]._fit_ahead(train, variants)
+        for space in {id(seen): seen for seen in (train.seen_by(variant._kernel) for variant in variants)}.values():
+            together = [variant for variant in variants if train.seen_by(variant._kernel) is space]
+            together[0]._fit_ahead(space, together)
         X_test = None if X_test is None else validate_data(self, X_test, dtype=np.float64, reset=False)
         for point, variant in zip(grid, variants, strict=True):
             try:
@@ -205,7 +235,7 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
                 yield Step(point, now - start, error=error)
             else:
                 # a kernel between all points is only made where several grid points may share it
-                shared = train if len(variants) > 1 else None
+                shared = train.seen_by(variant._kernel) if len(variants) > 1 else None
                 decision = None if X_test is None else variant._decide(X_test, shared)
                 now = time.perf_counter()
                 yield Step(point, now - start, variant, decision)
@@ -296,24 +326,9 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
 
     def _fit_one(self, train: Training) -> Self:
         start = time.perf_counter()
-        fitted = self._fit(train)
-        for name in ("coef_", "dual_coef_", "support_", "support_vectors_"):  # of an earlier fit with another kernel
-            self.__dict__.pop(name, None)
-        flip = self._flip
-        self.intercept_ = np.array([flip * fitted.intercept])
-        if fitted.coef is not None:
-            self.coef_ = flip * fitted.coef[None, :]
-        if fitted.dual is not None:
-            self.support_ = np.flatnonzero(fitted.dual)
-            self._dual_on_training = fitted.points is None
-            points = train.X if fitted.points is None else fitted.points
-            whole = len(self.support_) == len(points)
-            self.support_vectors_ = points if whole else points[self.support_]
-            self.dual_coef_ = flip * (fitted.dual if whole else fitted.dual[self.support_])[None, :]
-        if fitted.errors is not None:
-            self.worst_case_error_ = np.array(fitted.errors[:: -int(flip)])
-        for name, value in fitted.attributes.items():
-            setattr(self, name, value)
+        space = train.seen_by(self._kernel)
+        fitted = self._fit(space)
+        self._store(fitted, space)
         self.solution_ = Solution(
             fitted.status,
             float(fitted.objective),
@@ -325,20 +340,49 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
         )
         return self
 
-    def _decide(self, X: Array, train: Training | None = None) -> Array:
-        return self._expansion(X, train) + float(self.intercept_[0])
+    def _store(self, fitted: Fitted, space: Training) -> None:
+        """Set what `decision_function` needs, and the other attributes of a fit."""
+        for name in ("coef_", "dual_coef_", "support_", "support_vectors_"):  # of an earlier fit with another kernel
+            self.__dict__.pop(name, None)
+        flip, origin = self._flip, space.origin
+        self._origin, self._offset = origin, flip * fitted.intercept
+        offset = self._offset
+        if fitted.coef is not None:
+            self.coef_ = flip * fitted.coef[None, :]
+            offset -= 0.0 if origin is None else float(self.coef_[0] @ origin)
+        self.intercept_ = np.array([offset])
+        if fitted.dual is not None:
+            self.support_ = np.flatnonzero(fitted.dual)
+            self._dual_on_training = fitted.points is None
+            if fitted.points is None:
+                points = space.X if space.given is None else space.given
+            else:
+                points = fitted.points if origin is None else fitted.points + origin
+            whole = len(self.support_) == len(points)
+            self.support_vectors_ = points if whole else points[self.support_]
+            self.dual_coef_ = flip * (fitted.dual if whole else fitted.dual[self.support_])[None, :]
+        if fitted.errors is not None:
+            self.worst_case_error_ = np.array(fitted.errors[:: -int(flip)])
+        for name, value in fitted.attributes.items():
+            setattr(self, name, value)
+        for name, place in fitted.places.items():
+            setattr(self, name, place if origin is None else place + origin)
 
-    def _expansion(self, X: Array, train: Training | None) -> Array:
-        """Return the decision values without the intercept."""
+    def _decide(self, X: Array, space: Training | None = None) -> Array:
+        """Return the decision values; ``space`` is the training set as the fit saw it, if its kernel can be shared."""
         if hasattr(self, "coef_"):
-            values: Array = X @ self.coef_[0]
-            return values
-        K = train.cross(self._kernel, X) if train is not None and self._dual_on_training else None
+            values: Array = self._from_origin(X) @ self.coef_[0]
+            return values + self._offset
+        K = space.cross(self._kernel, X) if space is not None and self._dual_on_training else None
         if K is not None:
             values = (K if K.shape[1] == len(self.support_) else K[:, self.support_]) @ self.dual_coef_[0]
-            return values
+            return values + self._offset
+        points, dual = self._from_origin(self.support_vectors_), self.dual_coef_[0]
         parts = np.array_split(X, 1 + 8 * len(X) * len(self.support_) // WHOLE)
-        return np.concatenate([self._kernel(part, self.support_vectors_) @ self.dual_coef_[0] for part in parts])
+        return np.concatenate([self._kernel(self._from_origin(part), points) @ dual for part in parts]) + self._offset
+
+    def _from_origin(self, X: Array) -> Array:
+        return X if self._origin is None else X - self._origin
 
 
 def _plain(X: object, y: object) -> bool:

@@ -55,9 +55,9 @@ class _EllipsoidMachine(KnowledgeMethod):
         rule = answer.primal
         critical, _ = sets.critical(self._kernel, rule.points, rule.weights)
         if not self._linear:
-            return self._read(problem, answer, critical_points_=critical, exact_gap_=np.nan)
+            return self._read(problem, answer, critical, exact_gap_=np.nan)
         exact = problem.certify_sets(rule, answer.dual if shared else knowledge_socp.solve(problem).dual)
-        fitted = self._read(problem, answer, critical_points_=critical, exact_gap_=exact.gap)
+        fitted = self._read(problem, answer, critical, exact_gap_=exact.gap)
         return replace(fitted, objective=exact.objective, gap=exact.gap) if shared else fitted
 
 

@@ -13,28 +13,31 @@ from sklearn.utils.validation import validate_data
 
 from mmc.methods._sklearn import checked_weights
 from mmc.methods.base import BinaryMethod, Training
+from mmc.methods.numerics.kernels import Array
 from mmc.methods.numerics.moments import ClassMoments, Label, Moments
 from mmc.methods.numerics.pair_moments import PairMoments
 from mmc.methods.solution import FitError
 from mmc.words import nearest
 
+_KEPT = 2**25  # bytes of rows that a fit keeps
 _LASTING = ("n_features_in_", "feature_names_in_", "classes_", "pos_label_", "_flip", "moments_")
 
 
-def _linear_only(method: MomentMethod) -> bool:
+def _linear_only(method: FromMoments) -> bool:
     if not method._linear:
         raise AttributeError(f"moments of the features are enough for kernel='linear' only, not for {method.kernel!r}")
     return True
 
 
-class MomentMethod(BinaryMethod):
+class FromMoments(BinaryMethod):
     """Base of the methods that state their problem in moments.
 
-    `partial_fit` only adds up. The problem is solved when something of its solution is asked for, by a prediction or by an
+    `partial_fit` only adds up, also after `fit`. The problem is solved when something of its solution is asked for, by a prediction or by an
     attribute: errors such as InfeasibleProblem are raised there, and more batches may follow.
     """
 
     moments_: ClassMoments
+    _rows: tuple[PairMoments, Array | None]
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the classifier; raise InfeasibleProblem or NotConverged where there is no certified answer.
@@ -42,18 +45,19 @@ class MomentMethod(BinaryMethod):
         A row of weight w counts as w equal rows.
         """
         train = self._training(X, y)
-        self._forget("moments_")
+        self._forget("moments_", "_rows")
         if sample_weight is None:
-            return self._fit_one(train)
+            return self._fit_one(train)._remember(train)
         weight = checked_weights(sample_weight, train.X, dtype=np.float64, ensure_non_negative=True)
         kept = np.flatnonzero(weight)
         for label, sign in ((self.pos_label_, 1.0), (self.classes_[self.classes_ != self.pos_label_][0], -1.0)):
             if not (train.sign[kept] == sign).any():
                 raise ValueError(f"all rows of class {label.item()!r} have weight 0: two classes are needed")
-        self._fit_one(Training(train.X[kept], train.sign[kept], weight=weight[kept]))
+        counted = Training(train.X[kept], train.sign[kept], weight=weight[kept])
+        self._fit_one(counted)
         if "support_" in vars(self):
             self.support_ = kept[self.support_]
-        return self
+        return self._remember(counted)
 
     @available_if(_linear_only)
     def partial_fit(
@@ -108,12 +112,9 @@ class MomentMethod(BinaryMethod):
     # -- the parts ------------------------------------------------------------------------------------------
     def _add(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None) -> Self:
         self._validate_params()
+        if "solution_" in vars(self) and "moments_" not in vars(self):
+            self._recall()
         first = "moments_" not in vars(self)
-        if first and "solution_" in vars(self):
-            raise ValueError(
-                "partial_fit cannot go on after fit, which keeps no moments: give all batches to partial_fit, or start from "
-                "fit_moments(Moments.of(X, y))"
-            )
         points, labels = validate_data(self, X, y, dtype=np.float64, reset=first)
         weight = (
             None
@@ -163,6 +164,40 @@ class MomentMethod(BinaryMethod):
             vars(self).clear()
             vars(self).update(before)
             raise
+
+    def _remember(self, train: Training) -> Self:
+        """Keep the rows of a small fit, for `partial_fit` may follow: their moments would cost as much as the fit."""
+        if self._linear:
+            space = train.seen_by(self._kernel)
+            if space.X.nbytes <= _KEPT:
+                self._rows = space.moments(), space.origin
+        return self
+
+    def _recall(self) -> None:
+        """Sum up the rows that `fit` has kept."""
+        if "_rows" not in vars(self):
+            raise ValueError(
+                f"partial_fit cannot go on after a fit of more than {_KEPT >> 20} MiB, or of a model that was saved: their rows "
+                "are not kept. Give all batches to partial_fit, or start with fit_moments(Moments.of(X, y))"
+            )
+        pair, origin = self._rows
+        names = getattr(self, "feature_names_in_", None)
+        other = self.classes_[self.classes_ != self.pos_label_][0]
+        self.moments_ = ClassMoments(
+            {
+                label.item(): moments.affine(offset=0.0 if origin is None else origin).renamed(names)
+                for label, moments in zip((self.pos_label_, other), pair.summed_up(), strict=True)
+            }
+        )
+
+    def __getstate__(self) -> dict[str, object]:
+        state = dict(super().__getstate__())
+        state.pop("_rows", None)
+        return state
+
+    def _decide(self, X: Array, space: Training | None = None) -> Array:
+        self.solution_  # noqa: B018, solves what partial_fit has left open
+        return super()._decide(X, space)
 
     def _check_known(self, labels: NDArray[np.generic]) -> None:
         known = self.classes_.tolist()

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from mmc.methods._sklearn import Interval, StrOptions
 from mmc.methods.base import BinaryMethod, Fitted, Training
 from mmc.methods.covering import Covering, cover
-from mmc.methods.numerics.kernels import Kernel
+from mmc.methods.numerics.kernels import Array, Kernel
 from mmc.methods.problems import Answer
 from mmc.methods.problems.hinges import SvmProblem
 from mmc.methods.problems.knowledge import CriticalPoints, KnowledgeAnswer, KnowledgeProblem, PointRule
@@ -75,7 +75,9 @@ class KnowledgeMethod(BinaryMethod):
         balls = train.work.once(("cover", options), lambda: cover(train.X, train.sign, options))
         return knowledge_sets(balls.centers, balls.sign, balls.radii)
 
-    def _read(self, problem: KnowledgeProblem, answer: KnowledgeAnswer, **more: object) -> Fitted:
+    def _read(
+        self, problem: KnowledgeProblem, answer: KnowledgeAnswer, critical: Array | None = None, **more: object
+    ) -> Fitted:
         """Return the classifier of an SVM on points of the sets; ``more`` are further attributes."""
         rule, dual, sets = answer.primal, answer.dual, problem.sets
         bracket = problem.certify(rule, dual)
@@ -90,13 +92,16 @@ class KnowledgeMethod(BinaryMethod):
             points=rule.points,
             attributes={
                 "n_sets_": len(sets.sign),
-                "centers_": sets.centers,
                 "radii_": sets.radii,
                 "n_iter_": answer.iterations,
                 "eps_": dual.eps,
-                "training_points_": rule.points,
                 "training_size_": len(rule.points),
                 **more,
+            },
+            places={
+                "centers_": sets.centers,
+                "training_points_": rule.points,
+                **({} if critical is None else {"critical_points_": critical}),
             },
         )
 
@@ -220,7 +225,7 @@ class TSVC(KnowledgeMethod):
         answer = self._solve(problem)
         rule = answer.primal
         critical, _ = problem.sets.critical(self._kernel, rule.points, rule.weights, least=True)
-        return self._read(problem, answer, critical_points_=critical)
+        return self._read(problem, answer, critical)
 
 
 class SCSVM(KnowledgeMethod):

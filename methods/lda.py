@@ -9,12 +9,12 @@ import numpy as np
 
 from mmc.methods._sklearn import Interval
 from mmc.methods.base import Fitted, Training
-from mmc.methods.from_moments import MomentMethod
-from mmc.methods.numerics.directions import varying
+from mmc.methods.from_moments import FromMoments
+from mmc.methods.numerics.directions import without_rounding
 from mmc.methods.problems.discriminant import Discriminant
 
 
-class LDA(MomentMethod):
+class LDA(FromMoments):
     """Fisher's discriminant: the direction in which the means are farthest apart for the scatter within the classes.
 
     w = (Σx + Σy + ridge·I)⁻¹(x̄ - ȳ) with Σ the sums of squares of (2); the threshold is half-way between the means.
@@ -57,7 +57,7 @@ class LDA(MomentMethod):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **MomentMethod._parameter_constraints,
+        **FromMoments._parameter_constraints,
         "ridge": [Interval(Real, 0, None, closed="left"), None],
     }
 
@@ -78,14 +78,10 @@ class LDA(MomentMethod):
         d = m.difference
         scatter = m.counts[0] * m.cov_pos + m.counts[1] * m.cov_neg
         ridge = 1e-8 * (np.trace(scatter) + d @ d) / len(d) if self.ridge is None else self.ridge
-        basis = varying(d, scatter) if self.ridge is None else None
-        if basis is None:
-            answer = self._solve(Discriminant(d, scatter + ridge * np.eye(len(d))))
-            w = answer.primal
-        else:
-            inside = basis.T @ scatter @ basis
-            answer = self._solve(Discriminant(basis.T @ d, inside + ridge * np.eye(len(inside))))
-            w = basis @ answer.primal
+        turned = without_rounding(d, scatter) if self.ridge is None else None
+        axes, d, scatter = (None, d, scatter) if turned is None else turned
+        answer = self._solve(Discriminant(d, scatter + ridge * np.eye(len(d))))
+        w = answer.primal if axes is None else axes @ answer.primal
         return Fitted(
             answer.certificate.objective,
             answer.certificate.gap,

@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mmc.methods._sklearn import Interval, StrOptions
 from mmc.methods.base import Fitted, Training
-from mmc.methods.from_moments import MomentMethod
+from mmc.methods.from_moments import FromMoments
 from mmc.methods.numerics.cholesky import pivoted_cholesky
 from mmc.methods.numerics.kernels import Array, Kernel
 from mmc.methods.numerics.pair_moments import PairMoments
@@ -51,7 +51,7 @@ class _View:
     expand: Callable[[Array], Array] | None = None
 
 
-class MPM(MomentMethod):
+class MPM(FromMoments):
     """Minimax probability machine: the largest worst-case accuracy that both classes keep.
 
     Parameters
@@ -122,7 +122,7 @@ class MPM(MomentMethod):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **MomentMethod._parameter_constraints,
+        **FromMoments._parameter_constraints,
         "ridge": [Interval(Real, 0, None, closed="left"), None],
         "ridge_kind": [StrOptions({"input", "w", "feature"})],
         "rank_tol": [Interval(Real, 0, 1, closed="neither"), None],

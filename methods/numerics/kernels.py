@@ -1,4 +1,8 @@
-"""Gram matrices. ``gamma`` is scikit-learn's: k(x, z) = exp(-gamma ‖x - z‖²) for "rbf"."""
+"""Gram matrices. ``gamma`` is scikit-learn's: k(x, z) = exp(-gamma ‖x - z‖²) for "rbf".
+
+‖x - z‖² = ‖x‖² + ‖z‖² - 2 x'z is quick, but far from 0 it loses its digits. So the training set is moved to 0 for the kernels
+that are ``movable``, and a model keeps from where it was. "poly" and callables are not: their values depend on where 0 is.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Kernel = str | Callable[[Array, Array], Array]
 KERNELS = ("linear", "rbf", "poly")
+MOVABLE = ("linear", "rbf")
 _TILE = 256
 
 
@@ -29,6 +34,11 @@ class KernelSpec:
                 f"kernel {self.kernel!r} needs gamma, its width: "
                 + ("k = exp(-gamma |x-z|^2)" if self.kernel == "rbf" else "k = (gamma x'z + coef0)^degree")
             )
+
+    @property
+    def movable(self) -> bool:
+        """Whether all points may be moved together: the kernel stays as it is, or only the constant of a linear rule changes."""
+        return self.kernel in MOVABLE
 
     @property
     def _width(self) -> float:

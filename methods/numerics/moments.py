@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
@@ -222,6 +222,10 @@ class Moments:
         else:
             third, fourth = np.full(len(mean), nan), nan
         return Moments(self.count, mean, self.factor * scale, third, fourth, low, self.names)
+
+    def renamed(self, names: Iterable[str] | None) -> Moments:
+        """Return the same moments with other names of the features."""
+        return replace(self, names=None if names is None else tuple(map(str, names)))
 
     # -- files ----------------------------------------------------------------------------------------------
     def save(self, path: str | Path) -> None:

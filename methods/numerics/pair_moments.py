@@ -14,7 +14,6 @@ from mmc.methods.numerics.moments import Moments
 from mmc.methods.numerics.shrinkage import Spread
 
 _EPS = float(np.finfo(float).eps)
-_CANCELLED = 1e-5  # means that agree to this have lost digits of their difference
 
 
 @dataclass(frozen=True)
@@ -65,17 +64,31 @@ class PairMoments:
         split = len(pos.factor)
         return cls(pos.mean, neg.mean, rows, _member(split, split), split, (pos.count, neg.count), given=(pos, neg))
 
+    def summed_up(self) -> tuple[Moments, Moments]:
+        """Return the moments of each class without the rows."""
+        if self.given is not None:
+            return self.given
+        found = []
+        for at, mean, count in zip(
+            (slice(None, self.split), slice(self.split, None)), (self.mean_pos, self.mean_neg), self.counts, strict=True
+        ):
+            roots = None if self.roots is None else self.roots[at]
+            rows = self.rows[at] * sqrt(count) if roots is None else self.rows[at] / roots[:, None]
+            weight = None if roots is None else roots**2 * count
+            found.append(Moments.of(rows, sample_weight=weight).affine(offset=mean))
+        return found[0], found[1]
+
+    def near_zero(self) -> tuple[Array, PairMoments]:
+        """Return a point between the means of given moments, and the moments as they are seen from there."""
+        assert self.given is not None
+        origin = self.mean_neg + (self.mean_pos - self.mean_neg) / 2
+        return origin, PairMoments.given_as(*(moments.affine(offset=-origin) for moments in self.given))
+
     @cached_property
     def difference(self) -> Array:
-        """The difference of the means. What rounding took from two large means that are close is put back."""
+        """The difference of the means, with what rounding took from given ones."""
         d = self.mean_pos - self.mean_neg
-        if self.given is not None:
-            return d + (self.given[0].rest - self.given[1].rest)
-        if np.abs(d).max() >= _CANCELLED * max(np.abs(self.mean_pos).max(), np.abs(self.mean_neg).max()):
-            return d
-        roots = self.member @ (1 / np.sqrt(self.counts)) if self.roots is None else self.roots
-        left = (roots[:, None] * self.member).T @ self.rows  # the means of what was centred: 0 but for rounding
-        return d + (left[0] - left[1])
+        return d if self.given is None else d + (self.given[0].rest - self.given[1].rest)
 
     def same_means(self, sign: Array, seen: Array) -> bool:
         """Whether the means of ``seen``, the points or their kernel values, differ by rounding only."""
