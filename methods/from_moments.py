@@ -131,9 +131,9 @@ class FromMoments(BinaryMethod):
             raise ValueError(
                 f"classes={classes!r} are not those of the first call to partial_fit: {self.classes_.tolist()}"
             )
-        self._check_known(labels)
         names = getattr(self, "feature_names_in_", None)
-        added = ClassMoments.of_rows(points, labels, weight, None if names is None else tuple(names.tolist()))
+        named = None if names is None else tuple(names.tolist())
+        added = ClassMoments.of_codes(points, self._codes(labels), self.classes_.tolist(), weight, named)
         self._forget(*(set(vars(self)) - set(_LASTING) - set(self._get_param_names())))
         self.moments_ = added if first else self.moments_ + added
         return self
@@ -161,8 +161,8 @@ class FromMoments(BinaryMethod):
         try:
             yield
         except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
+            self.__dict__.clear()
+            self.__dict__.update(before)
             raise
 
     def _remember(self, train: Training) -> Self:
@@ -199,11 +199,14 @@ class FromMoments(BinaryMethod):
         self.solution_  # noqa: B018, solves what partial_fit has left open
         return super()._decide(X, space)
 
-    def _check_known(self, labels: NDArray[np.generic]) -> None:
-        known = self.classes_.tolist()
-        for label in np.unique(labels).tolist():
-            if label not in known:
-                raise ValueError(f"y has the unknown label {label!r}: {nearest(str(label), map(str, known))}")
+    def _codes(self, labels: NDArray[np.generic]) -> NDArray[np.integer]:
+        """Return 0 or 1 for each label: its place among the classes."""
+        second: NDArray[np.bool_] = labels == self.classes_[1]
+        strange = labels[~second & (labels != self.classes_[0])]
+        if len(strange):
+            label, known = strange.tolist()[0], map(str, self.classes_.tolist())
+            raise ValueError(f"y has the unknown label {label!r}: {nearest(str(label), known)}")
+        return second.astype(np.int8)
 
     def _solve_moments(self) -> Self:
         """Solve the problem that the moments state."""
@@ -220,7 +223,7 @@ class FromMoments(BinaryMethod):
 
     def _forget(self, *names: str) -> None:
         for name in names:
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
 
     def __getattr__(self, name: str) -> object:
         own = vars(self)

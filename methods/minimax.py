@@ -152,6 +152,8 @@ class MPM(FromMoments):
         self.solver_options = solver_options
         self.pos_label = pos_label
 
+    _trade_off: TradeOff | None
+
     def frontier(self, n: int = 101) -> tuple[Array, Array]:
         """Return the worst-case accuracies (positive, negative) of n optimal trade-offs on the training moments.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import nan
+from math import nan, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
@@ -174,18 +174,21 @@ class Moments:
         """
         from mmc.methods.sources import scan
 
-        return scan(source, target, columns, weight, cluster)
+        found: ClassMoments = scan(source, target, columns, weight, cluster)
+        return found
 
     # -- the parts ------------------------------------------------------------------------------------------
     @property
     def covariance(self) -> Array:
         """The covariance, divided by the count."""
-        return self.factor.T @ self.factor / self.count
+        squared: Array = self.factor.T @ self.factor
+        return squared / self.count
 
     @property
     def std(self) -> Array:
         """The standard deviation of each feature, divided by the count."""
-        return np.linalg.norm(self.factor, axis=0) / np.sqrt(self.count)
+        lengths: Array = np.linalg.norm(self.factor, axis=0)
+        return lengths / sqrt(self.count)
 
     @property
     def rest(self) -> Array:
@@ -278,8 +281,20 @@ class ClassMoments(Mapping[Label, Moments]):
     ) -> ClassMoments:
         """Return the moments of rows that are finite numbers; see `Moments.of`."""
         labels, codes = np.unique(y, return_inverse=True)
+        return cls.of_codes(X, codes, labels.tolist(), weight, names)
+
+    @classmethod
+    def of_codes(
+        cls,
+        X: Array,
+        codes: NDArray[np.integer],
+        labels: Sequence[Label],
+        weight: Array | None,
+        names: tuple[str, ...] | None,
+    ) -> ClassMoments:
+        """Return the moments of rows whose labels are ``labels[code]``; see `Moments.of`."""
         found = {}
-        for code, label in enumerate(labels.tolist()):
+        for code, label in enumerate(labels):
             rows = np.flatnonzero(codes == code if weight is None else (codes == code) & (weight > 0))
             if len(rows):
                 found[label] = _one(X, rows, weight, names)

@@ -16,7 +16,7 @@ The mean is kept as a sum of two numbers: means of 10⁸ still differ by 10⁻¹
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,8 @@ _FAR = 16.0  # Σz² over its part about the mean, from which the shift was a ba
 Index = NDArray[np.intp]
 
 
-class Scatter(NamedTuple):
+@dataclass(frozen=True)
+class Scatter:
     """n, the mean (``mean`` + ``low``), R with R'R = Σ w (x-μ)(x-μ)', Σ w ‖x-μ‖² (x-μ) and Σ w ‖x-μ‖⁴."""
 
     count: float
@@ -43,7 +44,8 @@ class Scatter(NamedTuple):
     fourth: float
 
 
-class _Sums(NamedTuple):
+@dataclass(frozen=True)
+class _Sums:
     """n, s, G, t and q about the shift."""
 
     count: float
@@ -65,7 +67,7 @@ class _Sums(NamedTuple):
 
 
 def scatter_of(X: Array, rows: Index | None = None, weight: Array | None = None) -> Scatter:
-    """Return the sums of some rows of X (all by default), which are finite numbers in C or Fortran order.
+    """Return the sums of some rows of X (all by default), in C or Fortran order. Raise ValueError if they are not finite.
 
     ``weight`` has one positive number for each row of X.
     """
@@ -80,6 +82,8 @@ def scatter_of(X: Array, rows: Index | None = None, weight: Array | None = None)
             shift = np.where(far, shift + sums.centre, shift)
             sums = _sums(X, chosen, own, shift)
         if not np.isfinite(sums.second).all():
+            if not np.isfinite(X).all():
+                raise ValueError("X contains NaN or infinity")
             raise ValueError("the values of X are too large: their squares overflow. Divide X by a constant")
         return _finished(X, chosen, own, shift, sums)
 
