@@ -53,7 +53,8 @@ class FromMoments(BinaryMethod):
         for label, sign in ((self.pos_label_, 1.0), (self.classes_[self.classes_ != self.pos_label_][0], -1.0)):
             if not (train.sign[kept] == sign).any():
                 raise ValueError(f"all rows of class {label.item()!r} have weight 0: two classes are needed")
-        counted = Training(train.X[kept], train.sign[kept], weight=weight[kept])
+        points = train.X[np.ix_(kept, kept)] if self.kernel == "precomputed" else train.X[kept]
+        counted = Training(points, train.sign[kept], weight=weight[kept])
         self._fit_one(counted)
         if "support_" in vars(self):
             self.support_ = kept[self.support_]
