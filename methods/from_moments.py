@@ -38,6 +38,7 @@ class FromMoments(BinaryMethod):
 
     moments_: ClassMoments
     _rows: tuple[PairMoments, Array | None]
+    _solving: bool
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the classifier; raise InfeasibleProblem or NotConverged where there is no certified answer.
@@ -219,8 +220,11 @@ class FromMoments(BinaryMethod):
                     f"no row of class {label!r} has been seen so far: partial_fit needs rows of both classes"
                 )
             sides.append(self.moments_[label])
-        p = self.n_features_in_
-        return self._fit_one(Training(np.empty((0, p)), np.empty(0), pair=PairMoments.given_as(*sides)))
+        none, self._solving = np.empty((0, self.n_features_in_)), True
+        try:
+            return self._fit_one(Training(none, none[:, 0], pair=PairMoments.given_as(*sides)))
+        finally:
+            del self._solving
 
     def _forget(self, *names: str) -> None:
         for name in names:
@@ -229,7 +233,8 @@ class FromMoments(BinaryMethod):
     def __getattr__(self, name: str) -> object:
         own = vars(self)
         asked = name == "_trade_off" or (name.endswith("_") and not name.startswith("_"))
-        if asked and name not in _LASTING and "moments_" in own and "solution_" not in own:
+        waiting = "moments_" in own and "solution_" not in own and "_solving" not in own
+        if asked and waiting and name not in _LASTING:
             self._solve_moments()
             if name in own:
                 found: object = own[name]
