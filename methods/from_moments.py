@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Self
+from itertools import combinations
+from typing import Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
@@ -16,6 +18,7 @@ from mmc.methods.base import BinaryMethod, Training
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.numerics.moments import ClassMoments, Label, Moments
 from mmc.methods.numerics.pair_moments import PairMoments
+from mmc.methods.pairs import SeveralClasses, check_no_positive, fit_pairs, summarise
 from mmc.methods.solution import FitError
 from mmc.words import nearest
 
@@ -45,7 +48,15 @@ class FromMoments(BinaryMethod):
 
         A row of weight w counts as w equal rows.
         """
-        train = self._training(X, y)
+        try:
+            train = self._training(X, y)
+        except SeveralClasses as several:
+            weights = None
+            if sample_weight is not None:
+                weights = checked_weights(sample_weight, several.points, dtype=np.float64, ensure_non_negative=True)
+            self._forget("moments_", "_rows")
+            fit_pairs(self, several, sample_weight=weights)
+            return self
         self._forget("moments_", "_rows")
         if sample_weight is None:
             return self._fit_one(train)._remember(train)
@@ -75,8 +86,8 @@ class FromMoments(BinaryMethod):
             The rows of the batch.
         y : array-like of shape (n,)
             Their labels. A class may be missing.
-        classes : array-like of shape (2,) or None, default None
-            Both labels; needed in the first call only.
+        classes : array-like of shape (n_classes,) or None, default None
+            All labels; needed in the first call only.
         sample_weight : array-like of shape (n,) or None, default None
             A row of weight w counts as w equal rows.
         """
@@ -92,8 +103,8 @@ class FromMoments(BinaryMethod):
         Parameters
         ----------
         pos, neg : Moments
-            The moments of the positive and of the negative class. A ``ClassMoments`` of two classes may take the place of
-            both: it has labels of its own, and ``pos_label`` says which class is positive.
+            The moments of the positive and of the negative class. A ``ClassMoments`` of two or more classes may take the
+            place of both: it has labels of its own, and ``pos_label`` says which class is positive.
         neg : Moments or None
             See ``pos``.
         labels : pair of labels, default (1, 0)
@@ -103,7 +114,7 @@ class FromMoments(BinaryMethod):
             self._validate_params()
             given, positive = self._both(pos, neg, labels)
             self._forget(*_LASTING)
-            self._set_classes(np.unique(np.array(list(given))), positive)
+            self._choose_classes(np.unique(np.array(list(given))), positive)
             first = next(iter(given.values()))
             self.n_features_in_ = len(first.mean)
             if first.names is not None:
@@ -128,7 +139,7 @@ class FromMoments(BinaryMethod):
         if first:
             if classes is None:
                 raise ValueError("classes must be passed on the first call to partial_fit: the labels of both classes")
-            self._set_classes(np.unique(np.asarray(classes)))
+            self._choose_classes(np.unique(np.asarray(classes)))
         elif classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
             raise ValueError(
                 f"classes={classes!r} are not those of the first call to partial_fit: {self.classes_.tolist()}"
@@ -167,6 +178,13 @@ class FromMoments(BinaryMethod):
             self.__dict__.update(before)
             raise
 
+    def _choose_classes(self, classes: NDArray[np.generic], positive: Label | None = None) -> None:
+        if len(classes) <= 2:
+            self._set_classes(classes, positive)
+        else:
+            self.classes_ = classes
+            check_no_positive(self)
+
     def _remember(self, train: Training) -> Self:
         """Keep the rows of a small fit, for `partial_fit` may follow: their moments would cost as much as the fit."""
         if self._linear:
@@ -177,6 +195,13 @@ class FromMoments(BinaryMethod):
 
     def _recall(self) -> None:
         """Sum up the rows that `fit` has kept."""
+        if "estimators_" in vars(self):
+            found: dict[Label, Moments] = {}
+            for pair in self.estimators_:
+                cast(FromMoments, pair)._recall()
+                found |= cast(FromMoments, pair).moments_
+            self.moments_ = ClassMoments(found)
+            return
         if "_rows" not in vars(self):
             raise ValueError(
                 f"partial_fit cannot go on after a fit of more than {_KEPT >> 20} MiB, or of a model that was saved: their rows "
@@ -202,29 +227,39 @@ class FromMoments(BinaryMethod):
         return super()._decide(X, space)
 
     def _codes(self, labels: NDArray[np.generic]) -> NDArray[np.integer]:
-        """Return 0 or 1 for each label: its place among the classes."""
-        second: NDArray[np.bool_] = labels == self.classes_[1]
-        strange = labels[~second & (labels != self.classes_[0])]
-        if len(strange):
-            label, known = strange.tolist()[0], map(str, self.classes_.tolist())
-            raise ValueError(f"y has the unknown label {label!r}: {nearest(str(label), known)}")
-        return second.astype(np.int8)
+        """Return for each label its place among the classes."""
+        codes = np.full(len(labels), -1, dtype=np.int64)
+        for code, label in enumerate(self.classes_):
+            codes[labels == label] = code
+        if (codes < 0).any():
+            strange, known = labels[codes < 0].tolist()[0], map(str, self.classes_.tolist())
+            raise ValueError(f"y has the unknown label {strange!r}: {nearest(str(strange), known)}")
+        return codes
 
     def _solve_moments(self) -> Self:
         """Solve the problem that the moments state."""
-        positive = self.pos_label_.item()
-        sides: list[Moments] = []
-        for label in sorted(self.classes_.tolist(), key=lambda label: label != positive):
+        for label in self.classes_.tolist():
             if label not in self.moments_:
-                raise FitError(
-                    f"no row of class {label!r} has been seen so far: partial_fit needs rows of both classes"
-                )
-            sides.append(self.moments_[label])
+                raise FitError(f"no row of class {label!r} has been seen so far: partial_fit needs rows of every class")
+        if len(self.classes_) > 2:
+            summarise(self, [self._pair(*labels) for labels in combinations(self.classes_.tolist(), 2)])
+            self._pair_rows = None
+            return self
+        positive = self.pos_label_.item()
+        sides = [self.moments_[label] for label in sorted(self.classes_.tolist(), key=lambda label: label != positive)]
         none, self._solving = np.empty((0, self.n_features_in_)), True
         try:
             return self._fit_one(Training(none, none[:, 0], pair=PairMoments.given_as(*sides)))
         finally:
             del self._solving
+
+    def _pair(self, first: Label, second: Label) -> Self:
+        """Fit a clone to two of several classes."""
+        try:
+            return clone(self).fit_moments(ClassMoments({label: self.moments_[label] for label in (first, second)}))
+        except FitError as error:
+            error.args = (f"classes {first!s} and {second!s}: {error.args[0]}", *error.args[1:])
+            raise
 
     def _forget(self, *names: str) -> None:
         for name in names:
