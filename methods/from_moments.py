@@ -122,6 +122,16 @@ class FromMoments(BinaryMethod):
             self.moments_ = given
             return self._solve_moments()
 
+    def decision_function(self, X: ArrayLike) -> Array:
+        """Return the signed decision values, as after `fit`."""
+        self._settle()
+        return super().decision_function(X)
+
+    def predict(self, X: ArrayLike) -> NDArray[np.generic]:
+        """Return the predicted labels."""
+        self._settle()
+        return super().predict(X)
+
     # -- the parts ------------------------------------------------------------------------------------------
     def _add(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None) -> Self:
         self._validate_params()
@@ -222,10 +232,6 @@ class FromMoments(BinaryMethod):
         state.pop("_rows", None)
         return state
 
-    def _decide(self, X: Array, space: Training | None = None) -> Array:
-        self.solution_  # noqa: B018, solves what partial_fit has left open
-        return super()._decide(X, space)
-
     def _codes(self, labels: NDArray[np.generic]) -> NDArray[np.integer]:
         """Return for each label its place among the classes."""
         codes = np.full(len(labels), -1, dtype=np.int64)
@@ -252,6 +258,11 @@ class FromMoments(BinaryMethod):
             return self._fit_one(Training(none, none[:, 0], pair=PairMoments.given_as(*sides)))
         finally:
             del self._solving
+
+    def _settle(self) -> None:
+        """Solve what `partial_fit` has left open."""
+        if "moments_" in vars(self) and "solution_" not in vars(self):
+            self._solve_moments()
 
     def _pair(self, first: Label, second: Label) -> Self:
         """Fit a clone to two of several classes."""
