@@ -207,9 +207,9 @@ class FromMoments(BinaryMethod):
         """Sum up the rows that `fit` has kept."""
         if "estimators_" in vars(self):
             found: dict[Label, Moments] = {}
-            for pair in self.estimators_:
-                cast(FromMoments, pair)._recall()
-                found |= cast(FromMoments, pair).moments_
+            for part in self.estimators_:
+                cast(FromMoments, part)._recall()
+                found |= cast(FromMoments, part).moments_
             self.moments_ = ClassMoments(found)
             return
         if "_rows" not in vars(self):
@@ -266,8 +266,9 @@ class FromMoments(BinaryMethod):
 
     def _pair(self, first: Label, second: Label) -> Self:
         """Fit a clone to two of several classes."""
+        own: Self = clone(self)
         try:
-            return clone(self).fit_moments(ClassMoments({label: self.moments_[label] for label in (first, second)}))
+            return own.fit_moments(ClassMoments({label: self.moments_[label] for label in (first, second)}))
         except FitError as error:
             error.args = (f"classes {first!s} and {second!s}: {error.args[0]}", *error.args[1:])
             raise

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     import pyarrow.dataset as ds
 
 Source = str | Path | Sequence[str | Path] | object  # or a data frame
-CELLS = 2**22  # of a batch: 32 MiB
+CELLS = 2**20  # of a batch: 8 MiB
 _BLOCK = 2**24  # bytes of a CSV file that become one batch
-_BUFFER = 2**20  # bytes of a column of a Parquet file that are read in one go
+_BUFFER = 2**16  # bytes of a column of a Parquet file that are read in one go
 _KINDS = {".parquet": "parquet", ".csv": "csv", ".tsv": "csv"}
 
 
@@ -51,6 +51,14 @@ class Wanted:
     def rows(self) -> int:
         """Return the number of rows of a batch."""
         return max(1024, CELLS // len(self.columns))
+
+
+@dataclass(frozen=True)
+class RowGroup:
+    """A part of a Parquet file."""
+
+    path: str
+    group: int
 
 
 def scan(
@@ -117,6 +125,7 @@ def _piece_moments(piece: object, wanted: Wanted) -> ClassMoments:
 def _pieces(source: Source) -> tuple[list[object], pa.Schema]:
     """Return what is read one after the other, or by different workers, and the types of the columns."""
     import pyarrow as pa
+    import pyarrow.dataset as ds
 
     kind = type(source).__module__.split(".")[0]
     if kind in ("dask", "dask_expr"):
@@ -134,8 +143,11 @@ def _pieces(source: Source) -> tuple[list[object], pa.Schema]:
     found = dataset(list(map(Path, paths)))
     pieces: list[object] = []
     for fragment in found.get_fragments():
-        pieces += fragment.split_by_row_group() if hasattr(fragment, "split_by_row_group") else [fragment]
-    return [(piece, found.schema) for piece in pieces], found.schema
+        if isinstance(fragment, ds.ParquetFileFragment):
+            pieces += [RowGroup(fragment.path, group) for group in range(fragment.num_row_groups)]
+        else:
+            pieces.append((fragment, found.schema))
+    return pieces, found.schema
 
 
 def dataset(paths: Sequence[Path]) -> ds.Dataset:
@@ -164,8 +176,7 @@ def _format(file: Path) -> ds.FileFormat:
     import pyarrow.dataset as ds
 
     if _KINDS[file.suffix.lower()] == "parquet":
-        options = ds.ParquetFragmentScanOptions(use_buffered_stream=True, buffer_size=_BUFFER, pre_buffer=False)
-        return ds.ParquetFileFormat(default_fragment_scan_options=options)
+        return ds.ParquetFileFormat()
     with file.open(encoding="utf-8", errors="replace") as text:
         head = text.readline()
     separator = (
@@ -199,6 +210,9 @@ def _wanted(schema: pa.Schema, target: str, columns: Sequence[str] | None, weigh
 def _batches(piece: object, wanted: Wanted) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
 
+    if isinstance(piece, RowGroup):
+        yield from _row_group(piece, wanted)
+        return
     if isinstance(piece, tuple):
         fragment, schema = piece
         yield from _scanned(fragment, schema, wanted)
@@ -216,8 +230,20 @@ def _batches(piece: object, wanted: Wanted) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_pandas(part[wanted.all], preserve_index=False)
 
 
+def _row_group(piece: RowGroup, wanted: Wanted) -> Iterator[pa.RecordBatch]:
+    """Yield batches of a row group without holding it: a dataset's scanner would read the whole group, often 100s of MB."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(piece.path, pre_buffer=False, buffer_size=_BUFFER) as file:
+            yield from file.iter_batches(wanted.rows, [piece.group], columns=wanted.all, use_threads=False)
+    except pa.ArrowException as error:
+        raise ValueError(f"{piece.path}: {str(error).splitlines()[0]}") from None
+
+
 def _scanned(fragment: ds.Fragment, schema: pa.Schema, wanted: Wanted) -> Iterator[pa.RecordBatch]:
-    """Yield the batches of a file or of a part of it, one at a time: nothing is read ahead of need."""
+    """Yield the batches of a CSV file, one at a time: nothing is read ahead of need."""
     import pyarrow as pa
     import pyarrow.dataset as ds
 
