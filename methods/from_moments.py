@@ -268,7 +268,8 @@ class FromMoments(BinaryMethod):
         """Fit a clone to two of several classes."""
         own: Self = clone(self)
         try:
-            return own.fit_moments(ClassMoments({label: self.moments_[label] for label in (first, second)}))
+            own.fit_moments(ClassMoments({label: self.moments_[label] for label in (first, second)}))
+            return own
         except FitError as error:
             error.args = (f"classes {first!s} and {second!s}: {error.args[0]}", *error.args[1:])
             raise
