@@ -244,6 +244,8 @@ _SHARED = {
     "BoundWarning": "solution",
     "PositiveClassWarning": "solution",
     "BinaryMethod": "base",
+    "ClassMoments": "numerics.moments",
+    "Moments": "numerics.moments",
     "RateGuarantee": "guarantee",
 }
 __all__ = ["CATALOGUE", "Method", *_SHARED, *sorted(_BY_NAME)]

@@ -16,7 +16,7 @@ from typing import ClassVar, cast
 import numpy as np
 
 from mmc.methods._sklearn import Interval, StrOptions
-from mmc.methods.base import BinaryMethod
+from mmc.methods.from_moments import FromMoments
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.numerics.shrinkage import Spread, ledoit_wolf_pair
 from mmc.methods.solution import BoundWarning
@@ -35,7 +35,7 @@ class Regular:
     ridge: Pair
 
 
-class MomentMethod(BinaryMethod):
+class MomentMethod(FromMoments):
     """A method whose bounds rest on estimated moments."""
 
     ridge: float | str | None
@@ -47,7 +47,7 @@ class MomentMethod(BinaryMethod):
     bound_check_: Array
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **BinaryMethod._parameter_constraints,
+        **FromMoments._parameter_constraints,
         "ridge": [_NUMBER, StrOptions({"auto"})],
         "mean_uncertainty": [_NUMBER, "array-like"],
         "covariance_uncertainty": [_NUMBER, "array-like"],

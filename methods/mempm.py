@@ -88,7 +88,8 @@ class MEMPM(MPM):
     worst_case_error_ : ndarray of shape (2,)
         1 - α and 1 - β in the order of ``classes_``: bounds on the training moments.
     bound_check_ : ndarray of shape (2,)
-        What the moments of left-out points make of these bounds; ``fit`` warns where it is far more. Not after `fit_path`.
+        What the moments of left-out points make of these bounds; ``fit`` warns where it is far more. Only after a ``fit``
+        of rows without weights.
     ridge_, shrinkage_ : ndarray of shape (2,)
         What was added to the diagonal of each covariance, and by which share it was shrunk, in the order of ``classes_``.
     rank_ : int

@@ -30,7 +30,7 @@ from mmc.methods.estimated_moments import MomentMethod, PerClass, Regular
 from mmc.methods.numerics.cholesky import pivoted_cholesky
 from mmc.methods.numerics.kernels import Array, Kernel
 from mmc.methods.numerics.left_out import LeftOut
-from mmc.methods.numerics.moments import Moments
+from mmc.methods.numerics.pair_moments import PairMoments
 from mmc.methods.problems import Answer
 from mmc.methods.problems.minimax import Minimax, WorstCase, certify
 from mmc.methods.problems.moment_pair import MomentPair, shared_range
@@ -48,7 +48,7 @@ class _View:
     """The problem: ``basis`` leads from the pair's coordinates to Z, ``expand`` from Z to dual coefficients."""
 
     pair: MomentPair
-    moments: Moments
+    moments: PairMoments
     regular: Regular
     basis: Array | None = None
     expand: Callable[[Array], Array] | None = None
@@ -126,7 +126,8 @@ class MPM(MomentMethod):
         1 - α and 1 - β in the order of ``classes_``: bounds on the training moments, for every distribution that has
         exactly these.
     bound_check_ : ndarray of shape (2,)
-        What the moments of left-out points make of these bounds; ``fit`` warns where it is far more. Not after `fit_path`.
+        What the moments of left-out points make of these bounds; ``fit`` warns where it is far more. Only after a ``fit``
+        of rows without weights.
     ridge_, shrinkage_ : ndarray of shape (2,)
         What was added to the diagonal of each covariance, and the δ by which it was shrunk, in the order of ``classes_``.
     rank_ : int
@@ -185,6 +186,8 @@ class MPM(MomentMethod):
         self.pos_label = pos_label
         self.decision_function_shape = decision_function_shape
 
+    _trade_off: TradeOff | None
+
     def frontier(self, n: int = 101) -> tuple[Array, Array]:
         """Return the worst-case accuracies (positive, negative) of n optimal trade-offs on the training moments.
 
@@ -238,7 +241,7 @@ class MPM(MomentMethod):
             coef=a if view.expand is None else None,
             dual=None if view.expand is None else view.expand(a),
             errors=(1 / (1 + bound.kappa_pos**2), 1 / (1 + bound.kappa_neg**2)),
-            held_out=lambda: _left_out(view, bound).bounds(bound.sides),
+            held_out=(lambda: _left_out(view, bound).bounds(bound.sides)) if train.rows_alike else None,
             attributes={
                 "ridge_": self._by_class(view.regular.ridge),
                 "shrinkage_": self._by_class(view.regular.shrinkage),
@@ -277,12 +280,10 @@ class MPM(MomentMethod):
         self, train: Training, Z: Array, expand: Callable[[Array], Array] | None = None, K: Array | None = None
     ) -> _View:
         """Return the problem in coordinates Z with its ridge; K shows better than Z whether the means are equal."""
-        mean = train.sign / np.where(train.sign > 0, np.sum(train.sign > 0), np.sum(train.sign < 0))
-        seen = Z if K is None else K
-        if np.all(np.abs(mean @ seen) <= len(Z) * _EPS * np.abs(seen).max(axis=0)):
+        m = train.moments() if Z is train.X else PairMoments.of(Z, train.sign > 0, train.weight)
+        if m.same_means(train.sign, Z if K is None else K):
             raise InfeasibleProblem("the means of the two classes are equal: no level above 0 can be kept", 0.0)
-        m = train.moments() if Z is train.X else Moments.of(Z, train.sign > 0)
-        d = m.mean_pos - m.mean_neg
+        d = m.difference
         # of the total variance, classes weighted equally: positive whenever two points differ
         least = AUTOMATIC_RIDGE * ((np.trace(m.cov_pos) + np.trace(m.cov_neg)) / 2 + d @ d / 4) / len(d)
         if self.ridge is None:
@@ -390,7 +391,8 @@ class BMPM(MPM):
         1 - α and 1 - β in the order of ``classes_``: bounds on the training moments, for every distribution that has
         exactly these.
     bound_check_ : ndarray of shape (2,)
-        What the moments of left-out points make of these bounds; ``fit`` warns where it is far more. Not after `fit_path`.
+        What the moments of left-out points make of these bounds; ``fit`` warns where it is far more. Only after a ``fit``
+        of rows without weights.
     ridge_, shrinkage_ : ndarray of shape (2,)
         What was added to the diagonal of each covariance, and the δ by which it was shrunk, in the order of ``classes_``.
     rank_ : int

@@ -36,13 +36,16 @@ class KernelMoments:
     noise: float
 
     @classmethod
-    def of(cls, K: Array, positive: NDArray[np.bool_], *, in_place: bool = False) -> KernelMoments:
+    def of(
+        cls, K: Array, positive: NDArray[np.bool_], weight: Array | None = None, *, in_place: bool = False
+    ) -> KernelMoments:
         """Centre K: B'B = v_i v_j (k_ij - <φ_i, μ(j)> - <μ(i), φ_j> + <μ(i), μ(j)>).
 
-        ``in_place`` overwrites K, since allocating costs as much as the arithmetic.
+        With positive weights w, v_i = √(w_i / Σw) over the class. ``in_place`` overwrites K, since allocating costs as much as the arithmetic.
         """
         member = np.column_stack([positive, ~positive]).astype(float)
-        average = member / member.sum(axis=0)
+        of_each = member if weight is None else member * weight[:, None]
+        average = of_each / of_each.sum(axis=0)
         means, top = K @ average, float(K.diagonal().max())
         v = np.sqrt(average @ [1.0, 1.0])
         between = average.T @ means
@@ -64,10 +67,15 @@ class KernelMoments:
         scale = np.sqrt(self.member @ [1 - pos, 1 - neg])
         return replace(self, v=scale * self.v, G=self.G * scale * scale[:, None], g=scale * self.g)
 
-    def spreads(self, p: int) -> tuple[Spread, Spread]:
-        """Return what the rule of shrinkage asks of both classes, in a span of p dimensions."""
-        pos, neg = (Spread.of_gram(self.G[np.ix_(*(2 * [np.flatnonzero(side)]))], p) for side in self.average.T)
-        return pos, neg
+    def spreads(self, p: int, counts: tuple[float, float]) -> tuple[Spread, Spread]:
+        """Return what the rule of shrinkage asks of both classes, in a span of p dimensions; ``counts`` are sums of weights."""
+        found = []
+        for share, count in zip(self.average.T, counts, strict=True):
+            rows = np.flatnonzero(share)
+            G = self.G[np.ix_(rows, rows)]
+            fourth = count * float(np.sum(G.diagonal() ** 2 / share[rows]))
+            found.append(replace(Spread.of_gram(G, p), n=count, fourth=fourth))
+        return found[0], found[1]
 
     @property
     def member(self) -> Array:

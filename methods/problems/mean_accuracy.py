@@ -4,8 +4,9 @@
 
 Every sum κ + ν, here a size, that two classes can have together lies on or below one curve: x's largest size F(s) where y's is
 s. F is a maximum of linear functions of s, one for each a, so it is convex and lies below its chords; and every touching point
-of ``problems/minimax.py`` is a bound on F. With A(κ) = κ²/(1 + κ²) = p and -A'' ≤ 1/2 the objective between two points of the
-curve, h1 and h2 apart in the two sizes, exceeds the larger of its values there by at most (θ h1² + (1 - θ) h2²)/16.
+of ``problems/minimax.py`` is a bound on F. With A(κ) = κ²/(1 + κ²) = p, which rises, the objective between two points of the
+curve is at most that of the larger of both sizes; and if they are h1 and h2 apart in the two sizes, it exceeds the larger of its
+values there by at most (θ m1 h1² + (1 - θ) m2 h2²)/8, where m bounds -A'' = (6κ² - 2)/(1 + κ²)³ ≤ 1/2 between them.
 That bounds the global maximum, though the problem is not concave.
 """
 
@@ -55,9 +56,18 @@ class MeanAccuracy(Problem[Answer[Rule, Touching]]):
     def between(self, pos: Array, neg: Array) -> Array:
         """Return bounds on the objective between neighbours of the curve, whose sizes ``pos`` and ``neg`` are or exceed."""
         values = self.value(pos, neg)
-        steps = self.weight * np.diff(pos) ** 2 + (1 - self.weight) * np.diff(neg) ** 2
-        bounds: Array = np.maximum(values[1:], values[:-1]) + steps / 16
+        steps = self.weight * _sag(pos - self.nu[0]) + (1 - self.weight) * _sag(neg - self.nu[1])
+        corner = self.value(np.maximum(pos[1:], pos[:-1]), np.maximum(neg[1:], neg[:-1]))
+        bounds: Array = np.minimum(np.maximum(values[1:], values[:-1]) + steps, corner)
         return bounds
+
+
+def _sag(kappa: Array) -> Array:
+    """Return how far A can exceed its chord between neighbours: h²/8 times the most of -A'', which is largest at κ = 1."""
+    nearest_one = np.clip(1.0, np.minimum(kappa[1:], kappa[:-1]), np.maximum(kappa[1:], kappa[:-1]))
+    square = np.square(np.maximum(nearest_one, 0.0))
+    most: Array = np.maximum((6 * square - 2) / (1 + square) ** 3, 0.0)
+    return most * np.diff(kappa) ** 2 / 8
 
 
 def accuracy(kappa: Array) -> Array:

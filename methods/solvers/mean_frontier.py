@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq
 
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.problems import Answer
@@ -18,6 +18,7 @@ from mmc.methods.solvers.frontier import directions
 
 VERSION = f"scipy {scipy.__version__}"
 CAN = Capabilities()
+_MOST = 10_000  # points of the curve: the certificate says how far they lead
 _END = 40.0  # of log r: beyond, both sizes are those of the curve's end to rounding
 
 
@@ -29,18 +30,19 @@ def solve(problem: MeanAccuracy, *, tol: float = 1e-7, max_iter: int = 60) -> An
         pos, neg = curve.kappas(np.exp(z))
         values = problem.value(pos, neg)
         left = np.flatnonzero(problem.between(pos, neg) > values.max() * (1 + tol))
-        if not len(left):
+        if not len(left) or len(z) > _MOST:
             break
         z = np.sort(np.concatenate([z, (z[left] + z[left + 1]) / 2]))
 
-    def loss(at: float) -> float:
-        pos, neg = curve.kappas(np.exp(np.array([at])))
-        return -float(problem.value(pos, neg)[0])
+    def rise(at: float) -> float:
+        a, slope_a, b, slope_b = (part[0] for part in curve.at_r(np.exp(np.array([at]))))
+        x, y = max(a - problem.nu[0], 0.0), max(b - problem.nu[1], 0.0)
+        change = problem.weight * x * a * slope_a / (1 + x * x) ** 2
+        return float(change + (1 - problem.weight) * y * b * slope_b / (1 + y * y) ** 2)
 
     best = int(np.argmax(values))
-    around = z[max(best - 1, 0)], z[min(best + 1, len(z) - 1)]
-    finer = minimize_scalar(loss, bounds=around, method="bounded", options={"xatol": 1e-10})
-    at = float(finer.x) if -finer.fun > values[best] else float(z[best])
+    low, high = float(z[max(best - 1, 0)]), float(z[min(best + 1, len(z) - 1)])
+    at = brentq(rise, low, high, xtol=1e-15) if rise(low) > 0 > rise(high) else float(z[best])
     a = directions(problem.pair, np.exp(np.array([at])))[0]
     return Answer(
         Rule(a, _size(problem, at)), Touching(neg[::-1], directions(problem.pair, np.exp(z[::-1]))), len(z), VERSION
