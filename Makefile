@@ -51,7 +51,7 @@ fuzz: $(VENV)/.installed  ## attack configs, files, stores and running processes
 	$(BIN)/python -m tests.fuzz.stores
 	$(BIN)/python -m tests.fuzz.kills
 
-readme: $(VENV)/.installed  ## make the scoreboard and the example of README.md anew from results/
+readme: $(VENV)/.installed  ## make README's scoreboard and example, and docs/findings.md, anew from results/
 	$(BIN)/python -m mmc.experiments.readme
 
 lock: $(VENV)/.installed  ## pin every dependency anew

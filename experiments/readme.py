@@ -1,4 +1,4 @@
-"""The parts of README.md that are made from the committed results: ``python -m mmc.experiments.readme`` renews them."""
+"""What is made from the committed results: parts of README.md, and docs/findings.md. ``python -m mmc.experiments.readme`` renews them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from mmc.experiments.cells import Table
 from mmc.experiments.config import bundled
+from mmc.experiments.findings import page
 from mmc.experiments.notes import summary
 from mmc.experiments.reference import read_reference, table_of
 from mmc.experiments.render import terminal
@@ -18,11 +19,17 @@ from mmc.experiments.validation import load
 _EXAMPLE, _WIDTH = "breast_cancer", 118
 
 
+def committed(results: Path) -> list[Committed]:
+    """Return all bundled configs with their committed tables."""
+    configs = [load(name) for name in bundled()]
+    return [Committed(config, table_of(config, read_reference(results / config.name))) for config in configs]
+
+
 def parts(results: Path) -> Mapping[str, str]:
     """Return the text of each marked part, by its name."""
-    tables = {name: table_of(load(name), read_reference(results / name)) for name in bundled()}
-    found = numbers([Committed(load(name), table) for name, table in tables.items()])
-    return {"scoreboard": to_markdown(found), "example": f"```\n{_printed(tables[_EXAMPLE])}```\n"}
+    found = committed(results)
+    example = next(one.table for one in found if one.config.name == _EXAMPLE)
+    return {"scoreboard": to_markdown(numbers(found)), "example": f"```\n{_printed(example)}```\n"}
 
 
 def _printed(table: Table) -> str:
@@ -55,3 +62,4 @@ if __name__ == "__main__":
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
     readme = folder / "README.md"
     readme.write_text(renewed(readme.read_text("utf-8"), folder / "results"), "utf-8")
+    (folder / "docs" / "findings.md").write_text(page(committed(folder / "results"), folder / "results"), "utf-8")

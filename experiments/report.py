@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from mmc.experiments import files, settings
 from mmc.experiments.cells import Cell, Table, Verdict
-from mmc.experiments.claims import FAILS, HOLDS, PARTLY, Claim, claims_of
+from mmc.experiments.claims import Claim, Kept
 from mmc.experiments.config import Experiment
 from mmc.experiments.escape import file_name
 from mmc.experiments.figures import FIGURES
@@ -21,6 +21,7 @@ from mmc.experiments.notes import Reason, comparisons, footnotes, reasons
 from mmc.experiments.pictures import Picture
 from mmc.experiments.score import VERDICTS, Score
 from mmc.experiments.scoreboard import PAPERS, Number, Paper, Result, by_paper, numbers
+from mmc.experiments.told import claims_of
 
 TEMPLATES = Path(__file__).parent / "templates"
 # Figures of a paper's methods that no config draws: the folder and name of the file, and what it shows.
@@ -155,9 +156,9 @@ class Chapter:
 
     @property
     def statements(self) -> dict[str, int]:
-        """How many statements of the paper hold, hold in part, do not hold."""
+        """How many statements of the paper have which verdict."""
         verdicts = [claim.verdict for section in self.sections for claim in section.claims]
-        return {verdict: verdicts.count(verdict) for verdict in (HOLDS, PARTLY, FAILS) if verdict in verdicts}
+        return {verdict: verdicts.count(verdict) for verdict in Kept if verdict in verdicts}
 
 
 def page(results: Sequence[Result], folder: Path) -> str:

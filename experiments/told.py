@@ -1,30 +1,21 @@
-"""What a paper says in words, held against the records: statement, what was measured, and whether it holds."""
+"""Claims that need code of their own: about curves, clusters and quotients that only some methods leave."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mmc.experiments.escape import markdown
+from mmc.experiments.cells import Table
+from mmc.experiments.claims import Claim, Kept
+from mmc.experiments.config import Experiment
 from mmc.experiments.measures import BandOptions
 from mmc.experiments.metrics import COUNTED, Costs
 from mmc.experiments.records import Counts, Record
 from mmc.experiments.results import Results
+from mmc.experiments.statements import Pairing
 from mmc.methods import CATALOGUE
-
-HOLDS, PARTLY, FAILS = "holds", "holds in part", "does not hold"
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A statement of a paper with its verdict."""
-
-    statement: str
-    measured: str
-    verdict: str
 
 
 def _paired(results: Results, dataset: str, *labels: str, needs: str = "") -> list[tuple[Record, ...]]:
@@ -42,10 +33,6 @@ def _paired(results: Results, dataset: str, *labels: str, needs: str = "") -> li
 def _error(record: Record) -> float:
     """Return the error of a record in %."""
     return COUNTED["error"].value(record.counts or Counts(), Costs())
-
-
-def _verdict(kept: Sequence[bool]) -> str:
-    return HOLDS if all(kept) else PARTLY if any(kept) else FAILS
 
 
 def _span(values: Iterable[float], form: str = ".2f") -> str:
@@ -67,14 +54,14 @@ def bsvm(results: Results) -> Iterator[Claim]:
         yield Claim(
             f"{dataset}: B-SVM limits |g| to ρ2 = {rho2:g} (4.2)",
             f"largest |g| {_span((v.facts['max_abs'] for v in b), '.3f')}; within the bound on {sum(bounded)} of {n} draws",
-            _verdict(bounded),
+            Kept.of_draws(bounded),
         )
         lower = [v.facts["centre"] < v.facts["others"] for v in c]
         yield Claim(
             f"{dataset}: C-SVM gives the central cluster of class +1 lower values (4.2)",
             f"centre {_span(v.facts['centre'] for v in c)}, others {_span(v.facts['others'] for v in c)}; "
             f"lower on {sum(lower)} of {n} draws",
-            _verdict(lower),
+            Kept.of_draws(lower),
         )
         even = [y.facts["cluster_spread"] < x.facts["cluster_spread"] for x, y in draws]
         yield Claim(
@@ -83,7 +70,7 @@ def bsvm(results: Results) -> Iterator[Claim]:
             f"{_span((v.facts['cluster_spread'] for v in c), '.1f')}, C-SVM clipped to ±ρ2 "
             f"{_span((v.facts['cluster_spread_clipped'] for v in c), '.1f')}; less than C-SVM's on {sum(even)} of {n} draws "
             f"(B-SVM's centre {_span(v.facts['centre'] for v in b)}, others {_span(v.facts['others'] for v in b)})",
-            _verdict(even),
+            Kept.of_draws(even),
         )
         curves = np.array([v.curves["curve"] for v in b])
         above = np.array([v.curves["curve"] for v in c]) > curves
@@ -96,7 +83,7 @@ def bsvm(results: Results) -> Iterator[Claim]:
             f"area under S(t) {_span(v.facts['area'] for v in b)}, C-SVM {_span(v.facts['area'] for v in c)}, C-SVM clipped to ±ρ2 "
             f"{_span(v.facts['area_clipped'] for v in c)}; C-SVM is above at {100 * above.mean():.0f} % of the thresholds{last}, "
             f"clipped at {100 * clipped.mean():.0f} %",
-            HOLDS if not above.any() else PARTLY if larger else FAILS,
+            Kept.HOLDS if not above.any() else Kept.PARTLY if larger else Kept.FAILS,
         )
 
 
@@ -119,7 +106,7 @@ def smem(results: Results) -> Iterator[Claim]:
         yield Claim(
             f"{dataset}: SMEM outperforms SC-SVM and TSVC (section 4)",
             f"area on the wrong side: {shown}; SMEM's is the least on {sum(least)} of {len(least)}",
-            _verdict(least),
+            Kept.of_draws(least),
         )
         pairs = _paired(results, dataset, "SMEM", "SMEM, shared slack", needs="exact_gap")
         if pairs:
@@ -128,7 +115,7 @@ def smem(results: Results) -> Iterator[Claim]:
                 f"{dataset}: the algorithm of Table 1 solves (6) (section 3)",
                 f"relative distance of its value from the optimum: {_span(own)}, at most {max(own):.2f}; with one slack "
                 f"shared by the points of a set and a small ε at most {max(shared):.1g}",
-                _verdict([gap <= _SOLVED for gap in own]),
+                Kept.of_draws([gap <= _SOLVED for gap in own]),
             )
         hard = _paired(results, dataset, "HMEM", "SMEM", "TSVC")
         if not hard:
@@ -139,7 +126,7 @@ def smem(results: Results) -> Iterator[Claim]:
             f"{dataset}: sets that a hyperplane separates are separated without error, unlike by TSVC (3.1)",
             f"no area is wrong with the hard margin (HMEM) on {sum(none[0])} of {len(hard)}, with SMEM on {sum(none[1])}, "
             f"with TSVC on {sum(none[2])}; HMEM's value is at most {gap:.1g} from the optimum of (5), relatively",
-            _verdict(none[1]),
+            Kept.of_draws(none[1]),
         )
 
 
@@ -177,7 +164,7 @@ def framework(results: Results) -> Iterator[Claim]:
                 f"{_span(mine, '.3f')}, the least of {len(labels)} on {best.sum()} of {len(best)} draws"
                 + (f" (on {shared} not alone)" if shared else "")
                 + f"; the next on average is {labels[second]}, {_span(others[second], '.3f')}",
-                _verdict(best.tolist()),
+                Kept.of_draws(best.tolist()),
             )
         if {"rmm", "svm"} <= labels.keys():
             pair = CATALOGUE["rmm"].optimises
@@ -188,11 +175,11 @@ def framework(results: Results) -> Iterator[Claim]:
                 f"{dataset}: {labels['rmm']} has a smaller {pair} than {labels['svm']} (2.5)",
                 f"{_span(found['rmm'], '.3f')}, {labels['svm']} {_span(found['svm'], '.3f')}; smaller on {smaller.sum()} of "
                 f"{len(draws)} draws, larger on {larger.sum()}",
-                HOLDS if not larger.any() and smaller.any() else PARTLY if smaller.any() else FAILS,
+                Kept.HOLDS if not larger.any() and smaller.any() else Kept.PARTLY if smaller.any() else Kept.FAILS,
             )
 
 
-CLAIMS: Mapping[str, Callable[[Results], Iterator[Claim]]] = {
+TOLD: Mapping[str, Callable[[Results], Iterator[Claim]]] = {
     "bsvm": bsvm,
     "smem": smem,
     "framework": framework,
@@ -200,13 +187,15 @@ CLAIMS: Mapping[str, Callable[[Results], Iterator[Claim]]] = {
 
 
 def claims_of(results: Results) -> list[Claim]:
-    """Return what the paper says in words, with verdicts; nothing if the config names no claims."""
-    name = results.config.experiment.claims
-    return list(CLAIMS[name](results)) if name else []
+    """Return what the paper says in words, with verdicts; nothing if the config has no claims."""
+    experiment = results.config.experiment
+    if isinstance(experiment.claims, str):
+        return list(TOLD[experiment.claims](results))
+    return stated(experiment, results.table)
 
 
-def to_markdown(claims: Sequence[Claim]) -> str:
-    """Return the claims as a Markdown table."""
-    rows = [("statement of the paper", "measured", "verdict"), ("---",) * 3]
-    rows += [(c.statement, c.measured, c.verdict) for c in claims]
-    return "".join("| " + " | ".join(map(markdown, row)) + " |\n" for row in rows)
+def stated(experiment: Experiment, table: Table, paired: bool = True) -> list[Claim]:
+    """Return the statements of a config, tested on its table; ``paired``: its repetitions are known one by one."""
+    statements = experiment.claims if isinstance(experiment.claims, list) else []
+    overlap = 0.0 if experiment.split.redraw else experiment.split.overlap  # data drawn anew share no rows
+    return [statement.tested(table, Pairing(overlap, paired)) for statement in statements]
