@@ -11,9 +11,9 @@ from mmc.experiments.cells import Table
 from mmc.experiments.config import bundled
 from mmc.experiments.findings import page
 from mmc.experiments.notes import summary
-from mmc.experiments.reference import read_reference, table_of
-from mmc.experiments.render import terminal
+from mmc.experiments.reference import kept_table
 from mmc.experiments.scoreboard import Committed, numbers, to_markdown
+from mmc.experiments.terminal import terminal
 from mmc.experiments.validation import load
 
 _EXAMPLE, _WIDTH = "breast_cancer", 118
@@ -22,7 +22,7 @@ _EXAMPLE, _WIDTH = "breast_cancer", 118
 def committed(results: Path) -> list[Committed]:
     """Return all bundled configs with their committed tables."""
     configs = [load(name) for name in bundled()]
-    return [Committed(config, table_of(config, read_reference(results / config.name))) for config in configs]
+    return [Committed(config, kept_table(config, results / config.name)) for config in configs]
 
 
 def parts(results: Path) -> Mapping[str, str]:
