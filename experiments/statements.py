@@ -102,9 +102,9 @@ class Ordered(Statement):
     def names(self) -> Iterator[tuple[str, str]]:
         for name in [*_listed(self.first), *_listed(self.second)]:
             yield "method", name
-        for name in (self.metric, self.than):
-            if isinstance(name, str):
-                yield "metric", name
+        yield "metric", self.metric
+        if isinstance(self.than, str):
+            yield "metric", self.than
 
     def agrees(self, found: Difference) -> bool | None:
         low, high = found.low - self.by, found.high - self.by
@@ -158,8 +158,8 @@ class Trend(Statement):
                 x = np.array([float(str(cell.keys[self.key])) for cell in whole])
                 x = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
                 slopes = x @ np.array([cell.by_repetition for cell in whole])
-                keys = [str(cells[0].keys.get(name)) for name in ("dataset", "method")]
-                yield _interval(slopes.tolist(), how.overlap, " ".join(keys))
+                place = [str(cells[0].keys.get(name)) for name in ("dataset", "method")]
+                yield _interval(slopes.tolist(), how.overlap, " ".join(place))
 
 
 class Condition(Model):
@@ -194,7 +194,7 @@ class Share(Statement):
         for dataset in dict.fromkeys(cell.keys["dataset"] for cell in table.cells if matches(self.where, cell.keys)):
             met = []
             for condition in self.of:
-                for cell in _of(table, condition.method, condition.metric, {**self.where, "dataset": dataset}):
+                for cell in _of(table, condition.method, condition.metric, {**self.where, "dataset": str(dataset)}):
                     values = np.array(cell.by_repetition)
                     met.append((values >= condition.least) & (values <= condition.most))
             if how.paired and len(met) == len(self.of) and len({len(one) for one in met}) == 1:
