@@ -139,7 +139,7 @@ def test_every_experiment_and_every_cell_is_there(html, results):
     beside = sum(
         cell.reported is not None and (not cell.verdict or not r.config.experiment.reported.counts)
         for r in results[1]
-        for cell in r.table.cells
+        for cell in (r.table.cells if r.table.judged else ())  # all judged elsewhere: there is no list
     )
     assert listed + alone - beside == len(numbers(results[1])) == 271
 
@@ -166,7 +166,7 @@ def test_the_same_store_gives_the_same_page(html, results, tmp_path):
 def test_a_number_above_columns_says_what_it_is_of():
     table = Outcome(load("nath_ridge"), [], {}).table
     assert table.columns == ("ridge",)
-    assert table.headings((0.0, "error_pos")) == ["ridge = 0", "+ve err %"]
+    assert table.headings((0.0, "error_pos")) == ["ε = 0", "+ve err %"]
     assert replace(table, columns=("method",)).headings(("NL-SOCP", "error")) == ["NL-SOCP", "err %"]
 
 
