@@ -5,6 +5,8 @@ A config states claims as data (``statements``), or names a list of them that ne
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -36,6 +38,13 @@ class Claim:
 
 
 HEADS = ("statement of the paper", "measured", "verdict")
+
+
+def from_markdown(text: str) -> list[Claim]:
+    """Return the claims of a Markdown table that `to_markdown` wrote."""
+    rows = [re.split(r" (?<!\\)\| ", line.strip()[2:-2]) for line in text.splitlines()[2:]]
+    plain = [[re.sub(r"\\([|(])", r"\1", html.unescape(part)) for part in row] for row in rows if len(row) == 3]
+    return [Claim(statement, measured, Kept(verdict)) for statement, measured, verdict in plain]
 
 
 def to_markdown(claims: Sequence[Claim]) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from math import isfinite
 from numbers import Integral, Real
-from typing import ClassVar, Self, TypeVar
+from typing import ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -123,9 +123,37 @@ class Step:
 
     params: Mapping[str, object]
     seconds: float
-    estimator: BinaryMethod | None = None
+    estimator: Rule | None = None
     decision: Array | None = None
     error: FitError | None = None
+
+
+class Rule(Protocol):
+    """A fitted classifier of two classes, of ours or from outside."""
+
+    @property
+    def solution_(self) -> Solution:
+        """How the fit ended."""
+
+    def decision_function(self, X: Array) -> Array:
+        """Return the signed decision values."""
+
+
+class PathFitter(Protocol):
+    """What fits a whole grid on one training set."""
+
+    def fit(self, X: Array, y: NDArray[np.intp], /, **extra: object) -> Rule:
+        """Fit one classifier."""
+
+    def fit_path(
+        self,
+        X: Array,
+        y: NDArray[np.intp],
+        grid: Sequence[Mapping[str, object]],
+        X_test: Array | None = None,
+        **extra: object,
+    ) -> Iterator[Step]:
+        """Yield a step for every point of the grid, in order."""
 
 
 class BinaryMethod(ClassifierMixin, BaseEstimator):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias
 
@@ -20,7 +20,9 @@ from mmc.experiments.plan import Unit
 from mmc.experiments.preparation import prepared, signs
 from mmc.experiments.records import Json, Record
 from mmc.experiments.results import Results
-from mmc.methods import CATALOGUE, FitError
+from mmc.experiments.trials import seed_of_fit
+from mmc.methods import FitError
+from mmc.methods.registry import METHODS
 from mmc.words import nearest
 
 if TYPE_CHECKING:
@@ -28,6 +30,25 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = NDArray[np.float64]
 Problem: TypeAlias = tuple[KeyPath, str]
+
+
+# Names of parameters and metrics as words; a config's own labels come first.
+_WORDS = {
+    "gamma": "γ of the Gaussian kernel",
+    "eps": "ε: how far a point must move to count",
+    "ridge": "ridge on the covariances",
+    "C": "cost of slack, C",
+    "+ve held %": "splits that kept the bound, positive class, %",
+    "−ve held %": "splits that kept the bound, negative class, %",
+    "+ve bound %": "bound of the positive class, %",
+    "−ve bound %": "bound of the negative class, %",
+    "+ve acc %": "accuracy of the positive class, %",
+    "−ve acc %": "accuracy of the negative class, %",
+    "+ve err %": "error of the positive class, %",
+    "−ve err %": "error of the negative class, %",
+    "err %": "error, %",
+    "acc %": "accuracy, %",
+}
 
 
 class Fitted(Protocol):
@@ -60,7 +81,8 @@ class Drawing:
 
     def label(self, word: Json) -> str:
         """Return how a key, a value or a metric is written in a figure."""
-        return shown(self.table.label(word))
+        text = self.table.label(word)
+        return shown(_WORDS.get(text, text))
 
     def units_of(self, dataset: str, label: str) -> list[Unit]:
         """Return the units of a method on a data set, in the order of the splits."""
@@ -138,10 +160,10 @@ def refitted(drawing: Drawing, unit: Unit) -> Fitted | FitError:
     record = drawing.records.get(unit.trials[0].key)
     if record is None or not record.status.counted:
         return FitError(str(record.status) if record else "not run")
-    method = CATALOGUE[unit.task.method].load()
-    fit: Callable[..., Fitted] = method(**{**unit.task.params, **unit.trials[0].point, **(record.chosen or {})}).fit
+    params = {**unit.task.params, **unit.trials[0].point, **(record.chosen or {})}
+    estimator = METHODS[unit.task.method].start(params, seed_of_fit(unit))
     try:
-        return fit(*training_part(unit), **given(method, prepared(unit.where).shapes))
+        return estimator.fit(*training_part(unit), **given(type(estimator), prepared(unit.where).shapes))
     except FitError as error:
         return error
 

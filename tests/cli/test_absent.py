@@ -50,7 +50,7 @@ def asked(tmp_path, monkeypatch):
     monkeypatch.setattr("mmc.datasets.fetching._download", refuse)
     (tmp_path / "small.yaml").write_text(SMALL)
     configs = {"mmrm_usps": bundled()["mmrm_usps"], "small": tmp_path / "small.yaml"}
-    for module in ("cli.choices", "cli.report_verb", "experiments.config"):
+    for module in ("cli.choices", "experiments.config"):
         monkeypatch.setattr(f"mmc.{module}.bundled", lambda: configs)
     monkeypatch.setattr("mmc.cli.choices.packaged", lambda: tmp_path / "package")
     return downloads
