@@ -18,7 +18,7 @@ from mmc.experiments.told import stated
 _HEAD = """# Findings
 
 What the papers say in words, held against the committed results, and the readings of the papers that the numbers led to. Made by
-`make readme` from [results/](../results); `make test` fails if it is out of date.
+`make readme` from the folder results/; `make test` fails if it is out of date.
 
 A claim is a statement in a config (`claims`). It holds if every difference that it is about has its whole 95 % interval on the
 claimed side; it holds in part if some do; it cannot be told if all intervals leave it open; it does not hold if none agrees and one
@@ -49,7 +49,7 @@ def page(committed: Sequence[Committed], results: Path) -> str:
         counted = ", ".join(f"{ends[kept]} {kept}" for kept in Kept if ends[kept])
         text += f"\n## {paper.authors}\n\n{len(rows)} claims: {counted}.\n\n"
         text += "| experiment | " + " | ".join(HEADS) + " |\n|---|---|---|---|\n"
-        text += "".join(f"| [{config.name}](../results/{config.name}) {row}\n" for config, row in rows)
+        text += "".join(f"| `{config.name}` {row}\n" for config, row in rows)
     return text + _READINGS + "".join(_readings(committed))
 
 

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from mmc.experiments import findings
 from mmc.experiments.cells import Verdict
 from mmc.experiments.check import compare
 from mmc.experiments.claims import to_markdown
 from mmc.experiments.config import bundled
 from mmc.experiments.engines import engine
 from mmc.experiments.escape import markdown
-from mmc.experiments.findings import page
 from mmc.experiments.notes import reasons, summary
 from mmc.experiments.places import matches
-from mmc.experiments.readme import committed, renewed
+from mmc.experiments.readme import PAGES, committed, renewed
 from mmc.experiments.reference import read_reference, table_of
 from mmc.experiments.render import FORMATS, to_csv
 from mmc.experiments.run import run
@@ -144,15 +144,16 @@ def test_a_number_that_is_edited_by_hand_is_found(tmp_path, old, new):
     assert disagreements("heart_disease", tmp_path)
 
 
-def test_the_readme_is_made_from_the_references():
+@pytest.mark.parametrize("page", PAGES)
+def test_the_readme_is_made_from_the_references(page):
     """`make readme` renews it."""
-    text = (ROOT / "README.md").read_text("utf-8")
-    assert renewed(text, RESULTS) == text
+    text = (ROOT / page).read_text("utf-8")
+    assert renewed(text, RESULTS, *PAGES[page]) == text
 
 
 def test_the_findings_are_made_from_the_results():
     """`make readme` renews them."""
-    assert page(committed(RESULTS), RESULTS) == (ROOT / "docs" / "findings.md").read_text("utf-8")
+    assert findings.page(committed(RESULTS), RESULTS) == (ROOT / "docs" / "findings.md").read_text("utf-8")
 
 
 # -- what the configs say of the papers ---------------------------------------------------------------------------------

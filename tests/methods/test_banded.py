@@ -72,7 +72,7 @@ def test_slacks_and_their_multipliers(band, kernel):
     np.testing.assert_allclose(model.psi_ * model.eta_, 0, atol=1e-5 * max(C2, 1))
 
 
-@pytest.mark.parametrize("solver", ["libsvm", "qp", "interior-point"])
+@pytest.mark.parametrize("solver", ["smo", "libsvm", "qp", "interior-point"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=by_kernel)
 def test_without_the_upper_penalty_it_is_scikit_learns_svc(kernel, solver):
     X, y = data()
