@@ -207,7 +207,7 @@ def test_without_a_store_the_references_stand_in_and_are_marked(tmp_path, capsys
     monkeypatch.setattr("mmc.cli.choices.bundled", lambda: {n: bundled()[n] for n in ("breast_cancer", "bsvm_toy")})
     report(None, tmp_path / "report.html", Places(tmp_path))
     printed = capsys.readouterr().out
-    assert "18 (12) informative matches" in printed
+    assert "12 (6) informative matches" in printed
     assert "From the references, because not run here: breast_cancer, bsvm_toy" in printed
     text = (tmp_path / "report.html").read_text("utf-8")
     assert "Nothing was run here: all numbers are the committed references." in text
