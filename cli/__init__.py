@@ -365,9 +365,7 @@ def init(
 def list_(
     what: Annotated[
         str,
-        typer.Argument(
-            metavar="WHAT", help="methods, solvers, datasets or configs.", autocompletion=completing.lists
-        ),
+        typer.Argument(metavar="WHAT", help="methods, solvers, datasets or configs.", autocompletion=completing.lists),
     ],
     plugin: Plugin = None,
 ) -> None:
@@ -393,9 +391,7 @@ def data_list(data_dir: DataDir = None, plugin: Plugin = None) -> None:
 
 @data_app.command("show")
 def data_show(
-    name: Annotated[
-        str, typer.Argument(help="A data set of `mmc data list`.", autocompletion=completing.datasets)
-    ],
+    name: Annotated[str, typer.Argument(help="A data set of `mmc data list`.", autocompletion=completing.datasets)],
     data_dir: DataDir = None,
 ) -> None:
     """Show what is known of a data set: source, licence, size, files.
@@ -409,7 +405,10 @@ def data_show(
 
 @data_app.command("fetch")
 def data_fetch(
-    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Default: every set that needs it.", autocompletion=completing.datasets)] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Default: every set that needs it.", autocompletion=completing.datasets),
+    ] = None,
     data_dir: DataDir = None,
 ) -> None:
     """Download large data sets into your cache. What is there already is checked and stays where it is.
@@ -423,7 +422,9 @@ def data_fetch(
 
 @data_app.command("verify")
 def data_verify(
-    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Default: all.", autocompletion=completing.datasets)] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="Default: all.", autocompletion=completing.datasets)
+    ] = None,
     data_dir: DataDir = None,
 ) -> None:
     """Load data sets and compare them with the registry. Rows, classes and content must agree; nothing is downloaded.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from typing import Protocol
 
@@ -34,7 +35,9 @@ def load(name: str) -> DataSet:
     home = cache() / "scikit-learn"
     loader = getattr(datasets, f"load_{name}") if name in HERE else partial(_fetcher(name), data_home=home)
     try:
-        found: _Bunch = loader()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it warns of every try
+            found: _Bunch = loader()
     except OSError as error:
         raise DataError(
             f"scikit-learn's data set {name!r} is not on this machine, and could not be fetched ({reason(error)}); "

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mmc import plugins as plugin_files
 from mmc.experiments.cells import Table
-from mmc.experiments.config import Config
+from mmc.experiments.config import Config, bundled
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.folders import OWN, STORE, earlier_seconds, folder_of, last_run
 from mmc.experiments.frames import Records, to_html
@@ -150,20 +150,29 @@ def load_results(folder: str | Path, *, data_dir: str | Path | None = None) -> S
     from mmc.experiments.run import recall
 
     folder = Path(folder)
-    file = last_run(folder).get("file")
-    if not isinstance(file, str):
-        raise ConfigError(f"{folder}: there are no results of a study here; mmc.run or `mmc run` makes them")
-    if not (folder / file).is_file():
-        raise ConfigError(f"{folder} holds results of {(folder / file).resolve()}, which is not there any more")
-    study = load((folder / file).resolve())
-    if (store := folder.parent / STORE).exists():
-        with Store(store, readonly=True) as opened:
-            outcome = recall(study, opened, None if data_dir is None else Path(data_dir))
-        if outcome.records:
-            return Study(study, outcome.table, outcome)
-    if not (folder / REFERENCE).exists():
-        raise ConfigError(f"{folder}: the store beside it has no records of this study by this code; run it again")
-    return Study(study, table_of(study, read_reference(folder)), Outcome(study, [], {}))
+    study = load(_config_of(folder))
+    if (folder / REFERENCE).exists():
+        return Study(study, table_of(study, read_reference(folder)), Outcome(study, [], {}))
+    store = folder.parent / STORE
+    with Store(store if store.exists() else None, readonly=True) as opened:
+        outcome = recall(study, opened, None if data_dir is None else Path(data_dir))
+    if not outcome.records:
+        raise ConfigError(f"{store} has no records of this study by this code; run it again")
+    return Study(study, outcome.table, outcome)
+
+
+def _config_of(folder: Path) -> Path:
+    """Return the config whose results a folder holds; raise ConfigError where there is none."""
+    left = last_run(folder)
+    file, name = left.get("file"), left.get("config")
+    if isinstance(file, str):
+        path = (folder / file).resolve()
+        if not path.is_file():
+            raise ConfigError(f"{folder} holds results of {path}, which is not there any more")
+        return path
+    if isinstance(name, str) and name in bundled():
+        return bundled()[name]
+    raise ConfigError(f"{folder}: there are no results of a study here; mmc.run or `mmc run` makes them")
 
 
 def list_methods() -> DataFrame:

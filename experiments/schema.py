@@ -106,5 +106,3 @@ def _figure(kind: str) -> Schema:
         "if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]},
         "then": {"properties": {"kind": True, **fields}, "additionalProperties": False},
     }
-
-

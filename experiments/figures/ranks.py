@@ -81,7 +81,11 @@ class Ranks(Kind):
         if len(methods) < 2:
             yield ("methods",), "ranks need two methods or more"
         for label in methods:
-            if label in experiment.methods and len(experiment.points_of(label)) > 1 and not experiment.methods[label].best:
+            if (
+                label in experiment.methods
+                and len(experiment.points_of(label)) > 1
+                and not experiment.methods[label].best
+            ):
                 yield ("methods",), f"{label!r} has a grid: ranks need one number, by 'tune' or 'best'"
 
     def draw(self, drawing: Drawing) -> Iterator[tuple[str, Figure]]:

@@ -133,7 +133,12 @@ class TestInit:
 )
 def test_the_shell_completes(tmp_path, words, completed):
     (tmp_path / "my_study.yaml").write_text("title: x\n")
-    env = {**os.environ, "_MMC_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    env = {
+        **os.environ,
+        "_MMC_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+    }
     code = "from mmc.cli import app; app(prog_name='mmc')"
     done = subprocess.run([sys.executable, "-c", code], env=env, cwd=tmp_path, capture_output=True, text=True)
     assert completed in done.stdout.split(), done.stderr
