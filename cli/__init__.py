@@ -211,7 +211,9 @@ def report(
     configs: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="CONFIG", help="Your own configs, besides all bundled ones.", autocompletion=completing.configs
+            metavar="CONFIG",
+            help="Report these studies alone; without: all papers.",
+            autocompletion=completing.configs,
         ),
     ] = None,
     out: Annotated[Path, typer.Option("--out", help="The page to write.")] = Path("report.html"),
@@ -220,9 +222,9 @@ def report(
     data_dir: DataDir = None,
     plugin: Plugin = None,
 ) -> None:
-    """Write everything as one HTML page and print the scoreboard. It comes from the store: nothing is fitted.
+    """Write one HTML page: of all papers with the scoreboard, or of the studies you name. Nothing is fitted.
 
-    Example:  mmc report --out report.html
+    Example:  mmc report my_study.yaml --out report.html
     """
     from mmc.cli import report_verb
     from mmc.cli.choices import Places

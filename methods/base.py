@@ -24,7 +24,7 @@ from mmc.labels import positive_label
 from mmc.methods import entry_of
 from mmc.methods._sklearn import Interval, StrOptions
 from mmc.methods.numerics.gram import WHOLE, LazyGram
-from mmc.methods.numerics.kernels import KERNELS, Array, Kernel, KernelSpec
+from mmc.methods.numerics.kernels import KERNELS, UNSURE, WITH_GAMMA, Array, Kernel, KernelSpec, width
 from mmc.methods.numerics.moments import Moments
 from mmc.methods.numerics.workspace import Workspace
 from mmc.methods.problems import Answer, Problem
@@ -38,12 +38,31 @@ A = TypeVar("A", bound=Answer[object, object])
 
 @dataclass(frozen=True)
 class Training:
-    """A validated training set: ``sign`` is +1 for the positive class and -1 for the other."""
+    """A validated training set: ``sign`` is +1 for the positive class and -1 for the other.
+
+    X counts from ``origin``, because far from 0 a kernel loses its digits, and ``given`` is X as the caller gave it. Both
+    are None for a set that was not moved.
+    """
 
     X: Array
     sign: Array
     work: Workspace = field(default_factory=Workspace, compare=False)
     extra: Mapping[str, object] = field(default_factory=dict, compare=False)
+    origin: Array | None = None
+    given: Array | None = None
+
+    def seen_by(self, spec: KernelSpec) -> Training:
+        """Return the set as methods see it with this kernel: moved to 0, if it is far away and the kernel lets it be moved."""
+        return self.work.once("near 0", self._near_zero) if spec.movable else self
+
+    def _near_zero(self) -> Training:
+        """Subtract the mean of every feature that is farther from 0 than its values are from each other."""
+        low, high = self.X.min(axis=0), self.X.max(axis=0)
+        far = np.maximum(low, -high) > high - low
+        if not far.any():
+            return self
+        origin = np.where(far, self.X.mean(axis=0), 0.0)
+        return Training(self.X - origin, self.sign, extra=self.extra, origin=origin, given=self.X)
 
     def gram(self, spec: KernelSpec) -> Array:
         """Return the Gram matrix of the training points, made once per kernel. Do not write into it."""
@@ -55,18 +74,20 @@ class Training:
 
     def kernel(self, spec: KernelSpec) -> Array | LazyGram:
         """Return the Gram matrix, or a stand-in that makes rows on demand if it is too large for memory."""
-        if 8 * len(self.X) ** 2 <= WHOLE:
+        if 8 * len(self.X) ** 2 <= WHOLE or spec.kernel == "precomputed":
             return self.gram(spec)
         return self.work.once(("large gram", spec), lambda: LazyGram(spec, self.X))
 
     def cross(self, spec: KernelSpec, X: Array) -> Array | None:
-        """Return the kernel between X and the training points, made once per kernel for the same array X.
+        """Return the kernel between X, as it was given, and the training points, made once per kernel for the same array X.
 
         None if it is too large to be kept.
         """
         if 8 * len(X) * len(self.X) > WHOLE:
             return None
-        return self.work.once(("cross", spec, id(X)), lambda: spec(X, self.X))
+        return self.work.once(
+            ("cross", spec, id(X)), lambda: spec(X if self.origin is None else X - self.origin, self.X)
+        )
 
 
 @dataclass(frozen=True)
@@ -74,7 +95,8 @@ class Fitted:
     """A decision rule and its certificate; f(x) > 0 is the positive class.
 
     f(x) = coef·x + intercept, or Σ_i dual_i k(points_i, x) + intercept where ``points`` are the training points
-    unless given. ``errors`` are the worst-case errors (positive, negative) of a method that promises them;
+    unless given. ``places`` are attributes that are points. All points count from the origin of the training set.
+    ``errors`` are the worst-case errors (positive, negative) of a method that promises them;
     ``attributes`` are set on the estimator as they are.
     """
 
@@ -89,6 +111,7 @@ class Fitted:
     errors: tuple[float, float] | None = None
     status: Status = Status.SOLVED
     attributes: Mapping[str, object] = field(default_factory=dict)
+    places: Mapping[str, Array] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -137,12 +160,16 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
     """Base of all methods: a two-class scikit-learn classifier with a certificate."""
 
     kernel: Kernel = "linear"  # of a method that has no such parameter
-    gamma: float | None = None
+    gamma: float | str = "scale"
     degree: int = 3
     coef0: float = 1.0
     solver: str
     solver_options: Mapping[str, object] | None
     pos_label: object
+
+    _needs_definite: ClassVar[bool] = True  # whether the problem is convex only for a positive semi-definite kernel
+    _origin: Array | None = None  # from where decision values count, and the constant of the decision function there
+    _offset: float
 
     classes_: NDArray[np.generic]
     coef_: Array
@@ -150,12 +177,13 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
     dual_coef_: Array
     support_: NDArray[np.intp]
     support_vectors_: Array
+    gamma_: float
     worst_case_error_: Array
     solution_: Solution
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "kernel": [StrOptions(set(KERNELS)), callable],
-        "gamma": [Interval(Real, 0, None, closed="neither"), None],
+        "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"scale", "auto"})],
         "degree": [Interval(Integral, 1, None, closed="left")],
         "coef0": [Interval(Real, 0, None, closed="left")],
         "ridge": [Interval(Real, 0, None, closed="left")],
@@ -194,6 +222,7 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
+        tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
     # -- a whole grid on one training set -------------------------------------------------------------------
@@ -217,9 +246,11 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
             variant = type(self)(**{**self.get_params(deep=False), **point})
             variant._validate_params()
             variant._adopt_labels(self)
+            variant._resolve_gamma(train.X)
             variants.append(variant)
-        if variants:
-            variants[0]._fit_ahead(train, variants)
+        for space in {id(seen): seen for seen in (train.seen_by(variant._kernel) for variant in variants)}.values():
+            together = [variant for variant in variants if train.seen_by(variant._kernel) is space]
+            together[0]._fit_ahead(space, together)
         X_test = None if X_test is None else validate_data(self, X_test, dtype=np.float64, reset=False)
         for point, variant in zip(grid, variants, strict=True):
             try:
@@ -229,7 +260,7 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
                 yield Step(point, now - start, error=error)
             else:
                 # a kernel between all points is only made where several grid points may share it
-                shared = train if len(variants) > 1 else None
+                shared = train.seen_by(variant._kernel) if len(variants) > 1 else None
                 decision = None if X_test is None else variant._decide(X_test, shared)
                 now = time.perf_counter()
                 yield Step(point, now - start, variant, decision)
@@ -238,7 +269,13 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
     # -- the parts ------------------------------------------------------------------------------------------
     @property
     def _kernel(self) -> KernelSpec:
-        return KernelSpec(self.kernel, self.gamma, self.degree, self.coef0)
+        return KernelSpec(self.kernel, getattr(self, "gamma_", None), self.degree, self.coef0)
+
+    def _resolve_gamma(self, X: Array) -> None:
+        """Set ``gamma_``, which "scale" takes from the training points, if the kernel has a width."""
+        self.__dict__.pop("gamma_", None)
+        if self.kernel in WITH_GAMMA:
+            self.gamma_ = width(self.gamma, X)
 
     @property
     def _linear(self) -> bool:
@@ -263,6 +300,8 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
         self._solver.prepare(problems, **(self.solver_options or {}))
 
     def _validate_params(self) -> None:
+        if self.kernel == "additive_chi2":
+            raise ValueError("kernel 'additive_chi2' is not positive semi-definite; take 'chi2', its exponential")
         super()._validate_params()
         solvers, name = entry_of(type(self)).solvers, type(self).__name__
         if self.solver not in solvers:
@@ -284,6 +323,9 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
         points, labels = self._validated(X, y)
         if labels.dtype.kind not in _DISCRETE:
             check_classification_targets(labels)
+        if self.kernel == "precomputed":
+            _check_gram(points)
+        self._resolve_gamma(points)
         self.classes_ = np.unique(labels)
         if len(self.classes_) != 2:
             raise ValueError(
@@ -315,24 +357,12 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
 
     def _fit_one(self, train: Training) -> Self:
         start = time.perf_counter()
-        fitted = self._fit(train)
-        for name in ("coef_", "dual_coef_", "support_", "support_vectors_"):  # of an earlier fit with another kernel
-            self.__dict__.pop(name, None)
-        flip = self._flip
-        self.intercept_ = np.array([flip * fitted.intercept])
-        if fitted.coef is not None:
-            self.coef_ = flip * fitted.coef[None, :]
-        if fitted.dual is not None:
-            self.support_ = np.flatnonzero(fitted.dual)
-            self._dual_on_training = fitted.points is None
-            points = train.X if fitted.points is None else fitted.points
-            whole = len(self.support_) == len(points)
-            self.support_vectors_ = points if whole else points[self.support_]
-            self.dual_coef_ = flip * (fitted.dual if whole else fitted.dual[self.support_])[None, :]
-        if fitted.errors is not None:
-            self.worst_case_error_ = np.array(fitted.errors[:: -int(flip)])
-        for name, value in fitted.attributes.items():
-            setattr(self, name, value)
+        spec = self._kernel
+        space = train.seen_by(spec)
+        if spec.kernel in UNSURE and self._needs_definite:
+            space.work.once(("definite", spec), lambda: spec.check_definite(space.gram(spec)))
+        fitted = self._fit(space)
+        self._store(fitted, space)
         self.solution_ = Solution(
             fitted.status,
             float(fitted.objective),
@@ -344,20 +374,60 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
         )
         return self
 
-    def _decide(self, X: Array, train: Training | None = None) -> Array:
-        return self._expansion(X, train) + float(self.intercept_[0])
+    def _store(self, fitted: Fitted, space: Training) -> None:
+        """Set what `decision_function` needs, and the other attributes of a fit."""
+        for name in ("coef_", "dual_coef_", "support_", "support_vectors_"):  # of an earlier fit with another kernel
+            self.__dict__.pop(name, None)
+        flip, origin = self._flip, space.origin
+        self._origin, self._offset = origin, flip * fitted.intercept
+        offset = self._offset
+        if fitted.coef is not None:
+            self.coef_ = flip * fitted.coef[None, :]
+            offset -= 0.0 if origin is None else float(self.coef_[0] @ origin)
+        self.intercept_ = np.array([offset])
+        if fitted.dual is not None:
+            self.support_ = np.flatnonzero(fitted.dual)
+            self._dual_on_training = fitted.points is None
+            if fitted.points is None:
+                points = space.X if space.given is None else space.given
+            else:
+                points = fitted.points if origin is None else fitted.points + origin
+            whole = len(self.support_) == len(points)
+            if self.kernel != "precomputed":
+                self.support_vectors_ = points if whole else points[self.support_]
+            self.dual_coef_ = flip * (fitted.dual if whole else fitted.dual[self.support_])[None, :]
+        if fitted.errors is not None:
+            self.worst_case_error_ = np.array(fitted.errors[:: -int(flip)])
+        for name, value in fitted.attributes.items():
+            setattr(self, name, value)
+        for name, place in fitted.places.items():
+            setattr(self, name, place if origin is None else place + origin)
 
-    def _expansion(self, X: Array, train: Training | None) -> Array:
-        """Return the decision values without the intercept."""
+    def _decide(self, X: Array, space: Training | None = None) -> Array:
+        """Return the decision values; ``space`` is the training set as the fit saw it, if its kernel can be shared."""
         if hasattr(self, "coef_"):
-            values: Array = X @ self.coef_[0]
-            return values
-        K = train.cross(self._kernel, X) if train is not None and self._dual_on_training else None
+            values: Array = self._from_origin(X) @ self.coef_[0]
+            return values + self._offset
+        K = space.cross(self._kernel, X) if space is not None and self._dual_on_training else None
+        if self.kernel == "precomputed":
+            K = X
         if K is not None:
             values = (K if K.shape[1] == len(self.support_) else K[:, self.support_]) @ self.dual_coef_[0]
-            return values
+            return values + self._offset
+        points, dual = self._from_origin(self.support_vectors_), self.dual_coef_[0]
         parts = np.array_split(X, 1 + 8 * len(X) * len(self.support_) // WHOLE)
-        return np.concatenate([self._kernel(part, self.support_vectors_) @ self.dual_coef_[0] for part in parts])
+        return np.concatenate([self._kernel(self._from_origin(part), points) @ dual for part in parts]) + self._offset
+
+    def _from_origin(self, X: Array) -> Array:
+        return X if self._origin is None else X - self._origin
+
+
+def _check_gram(K: Array) -> None:
+    """Raise ValueError if a precomputed kernel is no symmetric matrix of all training points."""
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(f"kernel='precomputed' needs a square matrix between all training points, got {K.shape}")
+    if np.abs(K - K.T).max() > 1e-8 * np.abs(K).max():
+        raise ValueError("kernel='precomputed' needs a symmetric matrix between all training points")
 
 
 def _plain(X: object, y: object) -> bool:

@@ -55,9 +55,9 @@ class _EllipsoidMachine(KnowledgeMethod):
         rule = answer.primal
         critical, _ = sets.critical(self._kernel, rule.points, rule.weights)
         if not self._linear:
-            return self._read(problem, answer, critical_points_=critical, exact_gap_=np.nan)
+            return self._read(problem, answer, critical, exact_gap_=np.nan)
         exact = problem.certify_sets(rule, answer.dual if shared else knowledge_socp.solve(problem).dual)
-        fitted = self._read(problem, answer, critical_points_=critical, exact_gap_=exact.gap)
+        fitted = self._read(problem, answer, critical, exact_gap_=exact.gap)
         return replace(fitted, objective=exact.objective, gap=exact.gap) if shared else fitted
 
 
@@ -75,16 +75,19 @@ class HMEM(_EllipsoidMachine):
         default, since balls of half the distance may touch, and then there is no hard margin.
     novelty : {"all", "class", "own"}, default "all"
         From which points of the training set: all, those of its class, or those of its own set.
-    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
-        A callable takes two matrices of points and returns the matrix of kernel values.
-    gamma : float or None, default None
-        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+    kernel : {"linear", "rbf", "poly", "laplacian", "sigmoid", "chi2", "cosine"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values. Sets that are no points need
+        a kernel with a gradient: "linear", "rbf" or "poly".
+    gamma : {"scale", "auto"} or float, default "scale"
+        The width of "rbf", exp(-gamma ‖x - z‖²), of "poly", (gamma x'z + coef0)^degree, and of "laplacian", "sigmoid" and
+        "chi2": a number, 1 / (n_features · X.var()), or 1 / n_features.
     degree : int, default 3
         The degree of "poly".
     coef0 : float, default 1.0
-        The constant of "poly".
-    solver : {"alternating", "socp"}, default "alternating"
-        The algorithm: critical points and SVMs in turn (Table 1); one cone program, for the linear kernel.
+        The constant of "poly" and "sigmoid".
+    solver : {"alternating", "socp", "cvxpy"}, default "alternating"
+        The algorithm: critical points and SVMs in turn (Table 1); for the linear kernel one cone program, or the same
+        written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
@@ -100,6 +103,8 @@ class HMEM(_EllipsoidMachine):
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         The names of the features, if X had names.
+    gamma_ : float
+        The width that was used, for a kernel that has one.
     coef_ : ndarray of shape (1, n_features_in_)
         w, for the linear kernel only.
     intercept_ : ndarray of shape (1,)
@@ -148,7 +153,7 @@ class HMEM(_EllipsoidMachine):
         covering: str | Mapping[str, object] | Covering | None = None,
         novelty: str = "all",
         kernel: Kernel = "linear",
-        gamma: float | None = None,
+        gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 1.0,
         solver: str = "alternating",
@@ -197,17 +202,20 @@ class SMEM(_EllipsoidMachine):
         From which points of the training set: all, those of its class, or those of its own set.
     slack : {"point", "shared"}, default "point"
         Whether every critical point has a slack of its own, as printed, or every set has one, which is (6).
-        Solver "socp" solves (6) whatever ``slack`` and ``eps`` are.
-    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
-        A callable takes two matrices of points and returns the matrix of kernel values.
-    gamma : float or None, default None
-        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+        Solvers "socp" and "cvxpy" solve (6) whatever ``slack`` and ``eps`` are.
+    kernel : {"linear", "rbf", "poly", "laplacian", "sigmoid", "chi2", "cosine"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values. Sets that are no points need
+        a kernel with a gradient: "linear", "rbf" or "poly".
+    gamma : {"scale", "auto"} or float, default "scale"
+        The width of "rbf", exp(-gamma ‖x - z‖²), of "poly", (gamma x'z + coef0)^degree, and of "laplacian", "sigmoid" and
+        "chi2": a number, 1 / (n_features · X.var()), or 1 / n_features.
     degree : int, default 3
         The degree of "poly".
     coef0 : float, default 1.0
-        The constant of "poly".
-    solver : {"alternating", "socp"}, default "alternating"
-        The algorithm: critical points and SVMs in turn (Table 1); one cone program, for the linear kernel.
+        The constant of "poly" and "sigmoid".
+    solver : {"alternating", "socp", "cvxpy"}, default "alternating"
+        The algorithm: critical points and SVMs in turn (Table 1); for the linear kernel one cone program, or the same
+        written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
@@ -223,6 +231,8 @@ class SMEM(_EllipsoidMachine):
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         The names of the features, if X had names.
+    gamma_ : float
+        The width that was used, for a kernel that has one.
     coef_ : ndarray of shape (1, n_features_in_)
         w, for the linear kernel only.
     intercept_ : ndarray of shape (1,)
@@ -273,7 +283,7 @@ class SMEM(_EllipsoidMachine):
         novelty: str = "all",
         slack: str = "point",
         kernel: Kernel = "linear",
-        gamma: float | None = None,
+        gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 1.0,
         solver: str = "alternating",

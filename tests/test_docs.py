@@ -117,6 +117,6 @@ def test_other_estimators_run_as_the_page_says(tmp_path, monkeypatch):
     Path("my.py").write_text(plugin)
     done = CliRunner().invoke(app, ["run", "study.yaml", "--plugin", "my.py", "--jobs", "1"])
     assert done.exit_code == 0, done.output
-    assert "without a certificate of their optimum: forest, logistic, bagged" in done.output
+    assert "without a certificate of their optimum: forest, logistic, bagged" in " ".join(done.output.split())
     listed = CliRunner().invoke(app, ["list", "datasets", "--plugin", "my.py"]).output
     assert any(line.split()[:1] == ["squares"] and "my.py" in line for line in listed.splitlines())

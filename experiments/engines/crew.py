@@ -50,8 +50,13 @@ class Member:
 
     @property
     def hungry(self) -> bool:
-        """Whether it may get another order: one more than it has threads, so that none of them waits for the next."""
-        return len(self.orders) <= self.threads and not any(sent.alone for sent in self.orders)
+        """Whether it may get another order.
+
+        One per thread; with short units one more, so that no thread waits for the next. A long unit is not kept
+        behind another one: a free worker would wait for it.
+        """
+        most = self.threads + (self.size > 1)
+        return len(self.orders) < most and not any(sent.alone for sent in self.orders)
 
 
 class Waiting:

@@ -16,10 +16,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TypeVar
 
+import dask
 from distributed import Client, KilledWorker, LocalCluster, Worker, WorkerPlugin
 
 from mmc.datasets.dataset import DataSet
-from mmc.experiments.engines.base import TERMINAL, Tell, Work, Workers, untold
+from mmc.experiments.engines.base import TERMINAL, THREADS, Tell, Work, Workers, untold
 from mmc.experiments.engines.crew import MOST, Member, Sent, Waiting, answer_of, still_open
 from mmc.experiments.engines.remote import LENT, Answer, Order, carry_out, code_of, digest_of, roots_of
 from mmc.experiments.errors import EngineError
@@ -36,6 +37,12 @@ _LOOK = 1.0  # seconds between two looks at who is there
 _REACH = 10  # seconds to reach a scheduler
 _GRACE = 5.0  # seconds to say goodbye
 _FETCHING = 16  # answers that are fetched at once
+_PLAIN = {  # of a local cluster's workers
+    "distributed.worker.profile.enabled": False,  # its sampler holds up a solver's Python every 10 ms
+    "distributed.nanny.pre-spawn-environ": {  # without dask's habit of giving memory back to the system after every array
+        name + "_NUM_THREADS": 1 for name in THREADS
+    },
+}
 _log = logging.getLogger("mmc")
 
 
@@ -273,14 +280,14 @@ class Dask:
 def _local(address: str) -> LocalCluster | None:
     """Return a cluster of this machine if the address asks for one."""
     if found := re.fullmatch(r"local:(\d{1,3})", address):
-        workers = max(1, int(found[1]))
-        return LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            memory_limit=0,
-            dashboard_address=None,
-            silence_logs=logging.CRITICAL,
-        )
+        with dask.config.set(_PLAIN):
+            return LocalCluster(
+                n_workers=max(1, int(found[1])),
+                threads_per_worker=1,
+                memory_limit=0,
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+            )
     if not re.match(r"[a-z]+://.+", address):
         raise EngineError(f"--cluster {address}: give tcp://host:8786, tls://host:8786, or local:4 for a first try")
     return None

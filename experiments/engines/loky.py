@@ -22,6 +22,7 @@ from typing import Any
 
 from mmc.experiments.engines.base import (
     BATCH_SECONDS,
+    THREADS,
     Tell,
     Work,
     Workers,
@@ -38,7 +39,6 @@ from mmc.experiments.units import Unit
 
 _TRIES = 2
 _MOST = 64  # units that a worker holds at once
-_THREADS = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMBA", "NUMEXPR")
 _ALIVE = 0.5  # seconds between two looks at the parent
 _GRACE = 10.0  # seconds that a worker may take to end when its pipe is closed
 
@@ -123,7 +123,7 @@ class _Worker:
         self.started = self.free = False
         self.size = 1
         self.pipe, theirs = context.Pipe()
-        env = {name + "_NUM_THREADS": "1" for name in _THREADS}
+        env = {name + "_NUM_THREADS": "1" for name in THREADS}
         self._process: Any = context.Process(target=_serve, args=(theirs, os.getpid(), work), daemon=True, env=env)
         with kept_off():
             self._process.start()

@@ -4,7 +4,10 @@ import sys
 
 import numpy as np
 import pytest
+import sklearn.datasets
+import sklearn.ensemble  # noqa: F401 (what scikit-learn itself needs is here before an attack)
 
+import mmc.methods.outside  # noqa: F401 (as in every process that fits one)
 from mmc.methods import CATALOGUE
 from mmc.methods.registry import METHODS
 

@@ -21,9 +21,14 @@ def send(waiting, member, slots=1):
     return found
 
 
-def test_a_worker_has_one_order_more_than_threads():
-    waiting, member = Waiting(fake(i) for i in range(100)), Member("a", threads=2)
+def test_a_worker_with_short_units_has_one_order_more_than_threads():
+    waiting, member = Waiting(fake(i) for i in range(100)), Member("a", threads=2, size=2)
     assert sum(send(waiting, member) is not None for _ in range(10)) == 3
+
+
+def test_a_long_unit_never_waits_behind_another_one():
+    waiting, member = Waiting(fake(i) for i in range(100)), Member("a", threads=2, size=1)
+    assert sum(send(waiting, member) is not None for _ in range(10)) == 2
 
 
 def test_orders_grow_but_leave_work_for_the_others():

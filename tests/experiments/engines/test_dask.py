@@ -121,7 +121,9 @@ def test_a_worker_is_killed_and_another_joins(cluster, units):
             found |= {record.key: record for record in records}
             if number == 2:
                 cluster.kill(cluster.workers.pop())
+                until(lambda: len(made._client.nthreads()) == 2)
                 cluster.workers.append(cluster.worker())
+                until(lambda: len(made._client.nthreads()) == 3)
     finally:
         made.close()
     assert set(found) == {trial.key for unit in units for trial in unit.trials}

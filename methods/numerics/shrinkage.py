@@ -1,0 +1,77 @@
+"""Shrinkage of a covariance towards a multiple of the identity (Ledoit & Wolf, 2004).
+
+The covariance S of n points in p dimensions is replaced by (1 - δ) S + δ (tr S / p) I. The δ that minimises the expected
+squared error, estimated from the points x_k with mean μ, is
+
+    δ = min(b², d²) / d²,   b² = Σ_k ‖(x_k - μ)(x_k - μ)' - S‖² / n² = (Σ_k ‖x_k - μ‖⁴ / n - tr S²) / n,   d² = tr S² - (tr S)² / p.
+
+Three sums decide it, so a Gram matrix will do, and so will moments that were added up from parts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mmc.methods.numerics.kernels import Array
+
+_EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What the rule asks of one class: S = Σ_k (x_k - μ)(x_k - μ)' / n in p dimensions.
+
+    ``trace`` is tr S, ``trace2`` is tr S², ``fourth`` is Σ_k ‖x_k - μ‖⁴.
+    """
+
+    n: int
+    p: int
+    trace: float
+    trace2: float
+    fourth: float
+
+    @classmethod
+    def of(cls, rows: Array) -> Spread:
+        """Return it for the rows (x_k - μ)/√n in p coordinates."""
+        n, p = rows.shape
+        product = rows.T @ rows if p <= n else rows @ rows.T
+        return cls._from(n, p, product, np.einsum("ij,ij->i", rows, rows))
+
+    @classmethod
+    def of_gram(cls, G: Array, p: int) -> Spread:
+        """Return it for the inner products of those rows, whose span has p dimensions."""
+        return cls._from(len(G), p, G, G.diagonal())
+
+    @classmethod
+    def _from(cls, n: int, p: int, product: Array, norm2: Array) -> Spread:
+        return cls(n, p, float(norm2.sum()), float(np.vdot(product, product)), n * n * float(norm2 @ norm2))
+
+
+@dataclass(frozen=True)
+class Shrunk:
+    """(1 - ``shrinkage``) S + ``ridge`` I."""
+
+    shrinkage: float
+    ridge: float
+
+
+def ledoit_wolf(spread: Spread) -> Shrunk:
+    """Return the shrinkage δ and the ridge δ tr S / p of one class; a class without spread has neither."""
+    n, p, trace = spread.n, spread.p, spread.trace
+    distance = spread.trace2 - trace * trace / p
+    if distance <= 16 * p * _EPS * spread.trace2:  # S is a multiple of I already
+        return Shrunk(0.0, 0.0)
+    noise = (spread.fourth / n - spread.trace2) / n
+    shrinkage = min(max(noise, 0.0) / distance, 1.0)
+    return Shrunk(shrinkage, shrinkage * trace / p)
+
+
+def ledoit_wolf_pair(pos: Spread, neg: Spread) -> tuple[Shrunk, Shrunk]:
+    """Apply the rule to both classes. One point, or equal points, show no spread: such a class takes the other's mean one."""
+    found = ledoit_wolf(pos), ledoit_wolf(neg)
+    means = pos.trace / pos.p, neg.trace / neg.p
+    first = found[0] if pos.trace > 0 else replace(found[0], ridge=means[1])
+    second = found[1] if neg.trace > 0 else replace(found[1], ridge=means[0])
+    return first, second
