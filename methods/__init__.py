@@ -142,7 +142,13 @@ CATALOGUE: dict[str, Method] = {
             "banded",
             _GU,
             "SVM whose decision values also stay below B",
-            {"qp": "banded_qp", "libsvm": "banded_libsvm", "interior-point": "hinge_interior", "cvxpy": "cvxpy_banded"},
+            {
+                "smo": "banded_smo",
+                "qp": "banded_qp",
+                "libsvm": "banded_libsvm",
+                "interior-point": "hinge_interior",
+                "cvxpy": "cvxpy_banded",
+            },
             "d_w^d / d_b^m",
         ),
         Method(
@@ -151,7 +157,7 @@ CATALOGUE: dict[str, Method] = {
             "m4",
             _GU,
             "largest margin measured in standard deviations of each class",
-            {"sequential-socp": "sequential_socp", "cvxpy": "cvxpy_scatter"},
+            {"sequential-socp": "sequential_socp", "newton": "scatter_newton", "cvxpy": "cvxpy_scatter"},
             "d_w^s / d_b^m",
             facts=("rho", "ridge"),
         ),
@@ -207,7 +213,13 @@ CATALOGUE: dict[str, Method] = {
             "banded",
             _PENDSE,
             "SVM whose decision values are kept in a band",
-            {"libsvm": "banded_libsvm", "qp": "banded_qp", "interior-point": "hinge_interior", "cvxpy": "cvxpy_banded"},
+            {
+                "smo": "banded_smo",
+                "libsvm": "banded_libsvm",
+                "qp": "banded_qp",
+                "interior-point": "hinge_interior",
+                "cvxpy": "cvxpy_banded",
+            },
         ),
     )
 }

@@ -27,11 +27,13 @@ from mmc.methods.numerics.gram import WHOLE, LazyGram
 from mmc.methods.numerics.kernels import KERNELS, UNSURE, WITH_GAMMA, Array, Kernel, KernelSpec, width
 from mmc.methods.numerics.moments import Moments
 from mmc.methods.numerics.workspace import Workspace
+from mmc.methods.pairs import SeveralClasses, fit_pairs, pair_decisions, votes
 from mmc.methods.problems import Answer, Problem
 from mmc.methods.solution import FitError, Solution, Status
 from mmc.methods.solvers import Capabilities, Solver, load_solver, options_of
 from mmc.words import nearest
 
+_EARLIER = ("coef_", "dual_coef_", "support_", "support_vectors_", "estimators_")  # what an earlier fit may have left
 _DISCRETE = "biuUS"  # the kinds of labels that cannot be continuous
 A = TypeVar("A", bound=Answer[object, object])
 
@@ -157,7 +159,7 @@ class PathFitter(Protocol):
 
 
 class BinaryMethod(ClassifierMixin, BaseEstimator):
-    """Base of all methods: a two-class scikit-learn classifier with a certificate."""
+    """Base of all methods: a scikit-learn classifier with a certificate. More than two classes are fitted in pairs."""
 
     kernel: Kernel = "linear"  # of a method that has no such parameter
     gamma: float | str = "scale"
@@ -166,10 +168,14 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
     solver: str
     solver_options: Mapping[str, object] | None
     pos_label: object
+    decision_function_shape: str = "ovr"
 
     _needs_definite: ClassVar[bool] = True  # whether the problem is convex only for a positive semi-definite kernel
     _origin: Array | None = None  # from where decision values count, and the constant of the decision function there
     _offset: float
+    _pair_rows: (
+        list[NDArray[np.intp]] | None
+    )  # with more than two classes: the rows of each pair of a precomputed kernel
 
     classes_: NDArray[np.generic]
     coef_: Array
@@ -178,6 +184,7 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
     support_: NDArray[np.intp]
     support_vectors_: Array
     gamma_: float
+    estimators_: list[BinaryMethod]
     worst_case_error_: Array
     solution_: Solution
 
@@ -189,6 +196,7 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
         "ridge": [Interval(Real, 0, None, closed="left")],
         "solver": [str],
         "solver_options": [dict, None],
+        "decision_function_shape": [StrOptions({"ovr", "ovo"})],
     }
 
     # -- what a subclass supplies ---------------------------------------------------------------------------
@@ -202,17 +210,40 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
     # -- scikit-learn ---------------------------------------------------------------------------------------
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the classifier; raise InfeasibleProblem or NotConverged where there is no certified answer."""
-        return self._fit_one(self._training(X, y))
+        try:
+            train = self._training(X, y)
+        except SeveralClasses as several:
+            found = several
+        else:
+            return self._fit_one(train)
+        fit_pairs(self, found)
+        return self
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """Return the signed decision values: > 0 means ``classes_[1]``."""
+        """Return the signed decision values: > 0 means ``classes_[1]``.
+
+        With more than two classes there is one column for each class, or with ``decision_function_shape="ovo"`` one for each
+        pair of classes, where > 0 means the first of the two; both as in scikit-learn's SVC.
+        """
         check_is_fitted(self)
-        return self._decide(validate_data(self, X, dtype=np.float64, reset=False))
+        points: Array = validate_data(self, X, dtype=np.float64, reset=False)
+        if "estimators_" not in vars(self):
+            return self._decide(points)
+        return votes(self, points) if self.decision_function_shape == "ovr" else -pair_decisions(self, points)
 
     def predict(self, X: ArrayLike) -> NDArray[np.generic]:
         """Return the predicted labels."""
+        if "estimators_" in vars(self):
+            points: Array = validate_data(self, X, dtype=np.float64, reset=False)
+            most: NDArray[np.intp] = np.argmax(votes(self, points), axis=1)
+            return self.classes_.take(most)
         later = self.decision_function(X) > 0
         return self.classes_.take(later.astype(int))
+
+    @property
+    def n_iter_(self) -> int:
+        """The iterations of the solver, of all pairs together if there are more than two classes."""
+        return self.solution_.iterations
 
     @classmethod
     @cache
@@ -221,7 +252,6 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
@@ -327,11 +357,10 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
             _check_gram(points)
         self._resolve_gamma(points)
         self.classes_ = np.unique(labels)
-        if len(self.classes_) != 2:
-            raise ValueError(
-                f"Only binary classification is supported: {type(self).__name__} needs two classes, "
-                f"got {len(self.classes_)} class{'es' if len(self.classes_) != 1 else ''}"
-            )
+        if len(self.classes_) < 2:
+            raise ValueError(f"{type(self).__name__} needs two classes, got {len(self.classes_)} class")
+        if len(self.classes_) > 2:
+            raise SeveralClasses(type(self).__name__, points, labels, len(self.classes_))
         known = self.classes_.tolist()
         positive = positive_label(known) if self.pos_label is None else self.pos_label
         if positive not in known:
@@ -376,7 +405,7 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
 
     def _store(self, fitted: Fitted, space: Training) -> None:
         """Set what `decision_function` needs, and the other attributes of a fit."""
-        for name in ("coef_", "dual_coef_", "support_", "support_vectors_"):  # of an earlier fit with another kernel
+        for name in _EARLIER:
             self.__dict__.pop(name, None)
         flip, origin = self._flip, space.origin
         self._origin, self._offset = origin, flip * fitted.intercept
