@@ -197,7 +197,7 @@ class ErrorRateClassifier(MomentMethod):
 
         def make() -> tuple[KernelMoments, int]:  # a callable kernel may own its result
             K = spec(train.X, train.X)
-            rank = pivoted_cholesky(K).rank if auto else 0
+            rank = pivoted_cholesky(K).dimensions if auto else 0
             return KernelMoments.of(K, train.sign > 0, train.weight, in_place=not callable(spec.kernel)), rank
 
         plain, rank = train.work.once(("kernel moments", spec, auto), make)

@@ -31,6 +31,7 @@ from mmc.methods.numerics.cholesky import pivoted_cholesky
 from mmc.methods.numerics.kernels import Array, Kernel
 from mmc.methods.numerics.left_out import LeftOut
 from mmc.methods.numerics.pair_moments import PairMoments
+from mmc.methods.numerics.shrinkage import Spread
 from mmc.methods.problems import Answer
 from mmc.methods.problems.minimax import Minimax, WorstCase, certify
 from mmc.methods.problems.moment_pair import MomentPair, shared_range
@@ -273,13 +274,21 @@ class MPM(MomentMethod):
             return self._regularised(train, K[:, factor.pivots], at_pivots)
         L = factor.triangle
         return self._regularised(
-            train, factor.rows, lambda a: at_pivots(solve_triangular(L, a, lower=True, trans=1)), K
+            train, factor.rows, lambda a: at_pivots(solve_triangular(L, a, lower=True, trans=1)), K, factor.dimensions
         )
 
     def _regularised(
-        self, train: Training, Z: Array, expand: Callable[[Array], Array] | None = None, K: Array | None = None
+        self,
+        train: Training,
+        Z: Array,
+        expand: Callable[[Array], Array] | None = None,
+        K: Array | None = None,
+        p: int = 0,
     ) -> _View:
-        """Return the problem in coordinates Z with its ridge; K shows better than Z whether the means are equal."""
+        """Return the problem in coordinates Z with its ridge; K shows better than Z whether the means are equal.
+
+        The points span p dimensions, or as many as Z has columns.
+        """
         m = train.moments() if Z is train.X else PairMoments.of(Z, train.sign > 0, train.weight)
         if m.same_means(train.sign, Z if K is None else K):
             raise InfeasibleProblem("the means of the two classes are equal: no level above 0 can be kept", 0.0)
@@ -289,7 +298,7 @@ class MPM(MomentMethod):
         if self.ridge is None:
             regular = Regular((0.0, 0.0), (least, least))
         else:
-            regular = self._regular(lambda: m.spreads)
+            regular = self._regular(lambda: _in_dimensions(m, p))
             if isinstance(self.ridge, str):
                 regular = replace(regular, ridge=(max(regular.ridge[0], least), max(regular.ridge[1], least)))
         added = regular.ridge[0] + self._rho[0], regular.ridge[1] + self._rho[1]
@@ -302,6 +311,11 @@ class MPM(MomentMethod):
             pair = MomentPair(basis.T @ d, basis.T @ Sx @ basis, basis.T @ Sy @ basis)
             return _View(pair, m, regular, basis, expand)
         return _View(MomentPair.definite(d, Sx, Sy, added), m, regular, None, expand)
+
+
+def _in_dimensions(m: PairMoments, p: int) -> tuple[Spread, Spread]:
+    pos, neg = m.spreads
+    return (replace(pos, p=p), replace(neg, p=p)) if p else (pos, neg)
 
 
 def _left_out(view: _View, bound: WorstCase) -> LeftOut:
