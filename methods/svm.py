@@ -145,8 +145,3 @@ class SVM(WeightedMethod):
             dual=answer.primal.coef,
             attributes={"alpha_": answer.dual.a},
         )
-
-    def _expected_failed_checks(self) -> dict[str, str]:
-        """Return the check of scikit-learn that its own SVC does not pass with this kernel."""
-        checks = ("check_class_weight_classifiers",) if self.kernel == "poly" else ()
-        return dict.fromkeys(checks, "SVC too predicts 80 % of the heavy class with a quadratic kernel")
