@@ -18,8 +18,9 @@ import numpy as np
 
 from mmc.methods._sklearn import Interval
 from mmc.methods.base import Fitted, Training
-from mmc.methods.numerics.kernels import Kernel
+from mmc.methods.numerics.kernels import Array, Kernel
 from mmc.methods.problems.banded import BandedProblem
+from mmc.methods.problems.hinges import MachineAnswer
 from mmc.methods.weighted import WeightedMethod
 
 
@@ -29,7 +30,9 @@ class _Banded(WeightedMethod):
     _per_row = ("alpha_", "theta_")
     _row_numbers = ("alpha_support_", "theta_support_", "alpha_free_", "theta_free_")
 
-    def _fit_band(self, train: Training, C1: float, C2: float, rho1: float, rho2: float) -> Fitted:
+    def _fit_band(
+        self, train: Training, C1: float, C2: float, rho1: float, rho2: float, slacks: bool = False
+    ) -> Fitted:
         K = train.kernel(self._kernel) if self._can.rows else train.gram(self._kernel)
         problem = BandedProblem(K, train.sign, C1, C2, rho1, rho2, self._weights(train))
         answer = self._solve(problem)
@@ -51,8 +54,21 @@ class _Banded(WeightedMethod):
                 "theta_support_": np.flatnonzero(theta),
                 "alpha_free_": np.flatnonzero((alpha > 0) & (alpha < (1 - 1e-9) * below)),
                 "theta_free_": np.flatnonzero((theta > 0) & (theta < (1 - 1e-9) * above)),
+                **(_slacks(problem, answer) if slacks else {}),
             },
         )
+
+
+def _slacks(problem: BandedProblem, answer: MachineAnswer) -> dict[str, Array]:
+    """Return ξ and η, and their multipliers μ and ψ (Pendse, sections 3.3 and 3.4)."""
+    (alpha, theta), (below, above) = np.split(answer.dual.a, 2), problem.costs
+    margins = problem.sign * (answer.primal.values + answer.primal.b)
+    return {
+        "mu_": below - alpha,
+        "psi_": above - theta,
+        "xi_": np.maximum(problem.rho1 - margins, 0.0),
+        "eta_": np.maximum(margins - problem.rho2, 0.0),
+    }
 
 
 class BSVM(_Banded):
@@ -124,6 +140,14 @@ class BSVM(_Banded):
         The multiplier α of every training point: it is below the band.
     theta_ : ndarray of shape (n_samples,)
         The multiplier θ of every training point: it is above the band.
+    mu_ : ndarray of shape (n_samples,)
+        The multiplier μ = C1 − α of ξ ≥ 0 (3.7).
+    psi_ : ndarray of shape (n_samples,)
+        The multiplier ψ = C2 − θ of η ≥ 0 (3.8).
+    xi_ : ndarray of shape (n_samples,)
+        The slack ξ of every training point: how far y f lies below the band (3.25).
+    eta_ : ndarray of shape (n_samples,)
+        The slack η of every training point: how far y f lies above the band (3.25).
     alpha_support_ : ndarray
         The points with α > 0.
     theta_support_ : ndarray
@@ -153,6 +177,8 @@ class BSVM(_Banded):
         "rho1": [Interval(Real, 0, None, closed="neither")],
         "rho2": [Interval(Real, 0, None, closed="neither")],
     }
+
+    _per_row = ("alpha_", "theta_", "mu_", "psi_", "xi_", "eta_")
 
     def __init__(
         self,
@@ -187,7 +213,7 @@ class BSVM(_Banded):
     def _fit(self, train: Training) -> Fitted:
         if not self.rho2 > self.rho1:
             raise ValueError(f"rho2 must be greater than rho1: got rho1={self.rho1}, rho2={self.rho2}")
-        return self._fit_band(train, float(self.C1), float(self.C2), float(self.rho1), float(self.rho2))
+        return self._fit_band(train, float(self.C1), float(self.C2), float(self.rho1), float(self.rho2), slacks=True)
 
 
 class RMM(_Banded):
