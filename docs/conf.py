@@ -33,13 +33,12 @@ html_theme = "furo"
 html_title = f"mmc {release}"
 html_static_path: list[str] = []
 sphinx_gallery_conf = {
-    "examples_dirs": str(HERE.parent / "examples"),
+    "examples_dirs": str(HERE.parent / "examples" / "gallery"),
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
     "download_all_examples": False,
     "show_signature": False,
     "write_computation_times": False,
-    "ignore_pattern": r"/(plugin|__init__)",
 }
 
 
