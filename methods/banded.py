@@ -27,8 +27,8 @@ from mmc.methods.weighted import WeightedMethod
 class _Banded(WeightedMethod):
     """What the two methods share: the problem, and the reading of α and θ."""
 
-    _per_row = ("alpha_", "theta_")
-    _row_numbers = ("alpha_support_", "theta_support_", "alpha_free_", "theta_free_")
+    _per_row: ClassVar[tuple[str, ...]] = ("alpha_", "theta_")
+    _row_numbers: ClassVar[tuple[str, ...]] = ("alpha_support_", "theta_support_", "alpha_free_", "theta_free_")
 
     def _fit_band(
         self, train: Training, C1: float, C2: float, rho1: float, rho2: float, slacks: bool = False
