@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from mmc.experiments.own.columns import Column
 from mmc.experiments.own.errors import TableError
 
-_BLOCK = 2**23  # bytes of a CSV file
+_BLOCK = 2**21  # bytes of a CSV file; pyarrow reads a dozen of them ahead
 _ROWS = 2**15  # of a Parquet file
 _BUFFER = 2**16
 _MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "n/a", "<NA>", "#N/A"]
