@@ -90,6 +90,8 @@ class KnowledgeMethod(BinaryMethod):
             coef=rule.weights @ rule.points if self._linear else None,
             dual=None if self._linear else rule.weights,
             points=rule.points,
+            judge=lambda delivered: problem.judge(delivered, dual),
+            judged=dual.points,
             attributes={
                 "n_sets_": len(sets.sign),
                 "radii_": sets.radii,

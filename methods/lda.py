@@ -9,7 +9,7 @@ import numpy as np
 
 from mmc.methods._sklearn import Interval
 from mmc.methods.base import BinaryMethod, Fitted, Training
-from mmc.methods.problems.discriminant import Discriminant
+from mmc.methods.problems.discriminant import Discriminant, judge
 
 
 class LDA(BinaryMethod):
@@ -84,4 +84,5 @@ class LDA(BinaryMethod):
             answer.version,
             -float(answer.primal @ (m.mean_pos + m.mean_neg)) / 2,
             coef=answer.primal,
+            judge=lambda rule: judge(rule, answer.certificate, float(ridge)),
         )

@@ -152,6 +152,7 @@ class MMRM(BinaryMethod):
             coef=coefficients if kernel is None else None,
             dual=None if kernel is None else coefficients,
             attributes={"margin_ratio_": _ratio(primal)},
+            judge=lambda rule: problem.judge(rule, primal, answer.dual),
         )
 
     def _slack_cost(self, threshold: float) -> float:

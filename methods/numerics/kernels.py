@@ -73,6 +73,18 @@ class KernelSpec:
             np.fill_diagonal(K, 0.0)
         return np.exp(K, out=K)
 
+    def lengths(self, X: Array) -> Array:
+        """Return √k(x_i, x_i)."""
+        if self.kernel == "rbf":
+            return np.ones(len(X))
+        if callable(self.kernel):
+            parts = np.array_split(X, 1 + len(X) // 64)
+            return np.sqrt(np.abs(np.concatenate([np.diag(self(part, part)) for part in parts])))
+        squares: Array = np.einsum("ij,ij->i", X, X)
+        if self.kernel == "poly":
+            return (self._width * squares + self.coef0) ** (self.degree / 2)
+        return np.sqrt(squares)
+
     def _symmetric(self, X: Array) -> Array:
         """Return the Gram matrix, computed on one side of the diagonal."""
         K = np.empty((len(X), len(X)))
