@@ -182,16 +182,16 @@ def check(
 @app.command()
 def report(
     configs: Annotated[
-        list[str] | None, typer.Argument(metavar="CONFIG", help="Your own configs, besides all bundled ones.")
+        list[str] | None, typer.Argument(metavar="CONFIG", help="Report these studies alone; without: all papers.")
     ] = None,
     out: Annotated[Path, typer.Option("--out", help="The page to write.")] = Path("report.html"),
     results: Results = Path("runs"),
     references: References = Path("results"),
     data_dir: DataDir = None,
 ) -> None:
-    """Write everything as one HTML page and print the scoreboard. It comes from the store: nothing is fitted.
+    """Write one HTML page: of all papers with the scoreboard, or of the studies you name. Nothing is fitted.
 
-    Example:  mmc report --out report.html
+    Example:  mmc report my_study.yaml --out report.html
     """
     from mmc.cli import report_verb
     from mmc.cli.choices import Places

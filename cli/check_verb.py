@@ -33,12 +33,13 @@ def check(selection: Selection, places: Places, power: Power) -> int:
     """Run configs anew and compare with their references; return 1 if any cell moved."""
     out = console()
     moved = 0
-    configs = selection.configs()
+    configs = selection.configs(places.results)
     with Store(None) as nothing:
         left = places.outlook(configs, nothing)
     with Display(out, configs, left) as watch, power.engine(watch) as engine:
         for config in _here(watch, selection, places, out):
-            reference = read_reference(folder_of(places.references, config))
+            folder = places.reference(config)
+            reference = read_reference(folder_of(folder.parent, config))
             with Store(None) as store:
                 outcome = _run(config, store, engine, places, watch)
             changes = compare(outcome.table, reference)
@@ -56,7 +57,7 @@ def update(selection: Selection, places: Places, power: Power) -> int:
     """
     out = console()
     failed = 0
-    configs = selection.configs()
+    configs = selection.configs(places.results)
     with (
         Store(places.store) as store,
         Display(out, configs, places.outlook(configs, store)) as watch,

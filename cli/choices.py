@@ -13,7 +13,8 @@ from mmc.experiments.config import Config, bundled
 from mmc.experiments.engines import opened
 from mmc.experiments.engines.base import Engine, Tell
 from mmc.experiments.errors import ConfigError, UserError
-from mmc.experiments.folders import OWN, REFERENCES, STORE, earlier_seconds
+from mmc.experiments.escape import file_name
+from mmc.experiments.folders import OWN, REFERENCE, REFERENCES, STORE, earlier_seconds, own_study, packaged
 from mmc.experiments.store import Store
 from mmc.experiments.validation import load
 
@@ -26,11 +27,15 @@ class Selection:
     everything: bool = False
     long: bool = True
 
-    def configs(self) -> list[Config]:
-        """Return the configs, long ones left out as said; raise ConfigError if there is none."""
+    def configs(self, results: Path | None = None) -> list[Config]:
+        """Return the configs, long ones left out as said; raise ConfigError if there is none.
+
+        A name that is no file and not bundled may be that of a study that was run before: ``results`` has its folder.
+        """
         if not self.names and not self.everything:
             raise ConfigError("name a config, such as breast_cancer, or use --all; `mmc list configs` shows them")
-        every = [load(name) for name in dict.fromkeys([*(bundled() if self.everything else ()), *self.names])]
+        named = [_study(name, results) for name in self.names]
+        every = [load(name) for name in dict.fromkeys([*(bundled() if self.everything else ()), *named])]
         return [config for config in every if not self._away(config)]
 
     def left_out(self, verb: str) -> str:
@@ -41,6 +46,13 @@ class Selection:
 
     def _away(self, config: Config) -> bool:
         return self.everything and not self.long and config.experiment.long and config.name not in self.names
+
+
+def _study(name: str, results: Path | None) -> str:
+    """Return the file of a study that was run before, if that is what a name means; else the name."""
+    if results is None or name in bundled() or Path(name).suffix in (".yaml", ".yml") or Path(name).exists():
+        return name
+    return str(own_study(results, name) or name)
 
 
 @dataclass(frozen=True)
@@ -55,9 +67,16 @@ class Places:
     def store(self) -> Path:
         return self.results / STORE
 
+    def reference(self, config: Config) -> Path:
+        """Return the folder of a config's committed results: that of ``references``, else what came with the package."""
+        named = self.references / file_name(config.name)
+        ours = packaged() / file_name(config.name)
+        bundle = config.name in bundled() and config.file.resolve() == bundled()[config.name].resolve()
+        return ours if bundle and not (named / REFERENCE).exists() and (ours / REFERENCE).exists() else named
+
     def earlier(self, config: Config) -> dict[str, float]:
         """Return what units of a config took before, here or when the reference was made."""
-        return dict(earlier_seconds(config, self.results, self.references))
+        return dict(earlier_seconds(config, self.results, self.reference(config).parent))
 
     def outlook(self, configs: list[Config], store: Store) -> list[float | None]:
         """Return the seconds of fitting that each of several configs still takes."""

@@ -8,28 +8,33 @@ from pathlib import Path
 from rich import box
 from rich.table import Table
 
-from mmc.cli.choices import Places
+from mmc.cli.choices import Places, Selection
 from mmc.cli.shell import console
-from mmc.experiments.config import bundled
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.report import write
 from mmc.experiments.scoreboard import PAPERS, VERDICTS, Number, by_paper, numbers, recall_all, score
 from mmc.experiments.store import Store
-from mmc.experiments.validation import load
 
 
 def report(names: list[str] | None, out: Path, places: Places) -> None:
-    """Write the page from the store, nothing is fitted; print the scoreboard."""
-    configs = [load(name) for name in dict.fromkeys([*bundled(), *(names or [])])]
-    if not places.store.exists():
-        raise ConfigError(f"there is no store in {places.results}/ yet: `mmc run --all` makes it")
-    with Store(places.store, readonly=True) as store:
-        found = list(recall_all(configs, store, places.data_dir))
-    write(found, places.results, out)
-    board = numbers(found)
+    """Write the page from the store, nothing is fitted: of the studies that are named, or of all papers with the scoreboard.
+
+    What was not run here is shown from the references.
+    """
+    configs = Selection(tuple(names or ()), everything=not names).configs(places.results)
+    with Store(places.store if places.store.exists() else None, readonly=True) as store:
+        found = list(recall_all(configs, store, places.data_dir, places.reference))
+    if names and (absent := [result for result in found if result.problem]):
+        raise ConfigError("\n".join(f"{result.config.name}: {result.problem}" for result in absent))
+    write(found, places.results, out, papers=not names)
     screen = console()
-    screen.print(_table(board))
-    screen.print(f"{score(board)}.")
+    if not names:
+        board = numbers(found)
+        screen.print(_table(board))
+        screen.print(f"{score(board)}.")
+    if kept := [result.config.name for result in found if result.reference]:
+        text = f"From the references, because not run here: {', '.join(kept)}"
+        screen.print(text, style="yellow", soft_wrap=True)
     problems = [f"{result.config.name}: not run: {result.problem}" for result in found if result.problem]
     for problem in dict.fromkeys(problems):
         screen.print(problem, soft_wrap=True)

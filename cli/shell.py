@@ -2,17 +2,76 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import logging
 import os
 import signal
 import sys
 import traceback
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 INTERRUPTED = 130
+SPELLED = "mmc-spelled"  # how characters are written that an encoding lacks
+_STAND_INS = {
+    **{
+        "✓": "ok",
+        "✗": "NO",
+        "×": "x",
+        "≈": "~",
+        "±": "+/-",
+        "−": "-",
+        "–": "-",
+        "—": "-",
+        "…": "...",
+        "†": "+",
+        "‡": "++",
+    },
+    **{
+        "η": "eta",
+        "γ": "gamma",
+        "ε": "eps",
+        "κ": "kappa",
+        "ξ": "xi",
+        "Σ": "Sigma",
+        "ρ": "rho",
+        "λ": "lambda",
+        "μ": "mu",
+    },
+    **dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True)),
+    **{
+        "≤": "<=",
+        "≥": ">=",
+        "√": "sqrt",
+        "→": "->",
+        "‖": "||",
+        "½": "1/2",
+        "∈": "in",
+        "²": "^2",
+        "·": "*",
+        "₊": "+",
+        "₋": "-",
+    },
+    **{
+        "“": '"',
+        "”": '"',
+        "‘": "'",
+        "’": "'",
+        "─": "-",
+        "━": "-",
+        "╸": "-",
+        "│": "|",
+        "µ": "mu",
+        "ü": "ue",
+        "ö": "oe",
+        "ä": "ae",
+    },
+    "\u00a0": " ",
+}
 _WIDE = 160  # where the output is not a terminal: a paper's table fits
 _ENDING = ("SIGTERM", "SIGHUP", "SIGQUIT")
 
@@ -24,10 +83,17 @@ class Command(Protocol):
 
 
 class Told(logging.Handler):
-    """Prints to what stderr is at the moment: a live display stands in for it to stay below."""
+    """Prints each sentence once, to what stderr is at the moment: a live display stands in for it to stay below."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
-        print(plain(self.format(record)), file=sys.stderr)
+        text = plain(self.format(record))
+        if text not in self._said:
+            self._said.add(text)
+            print(text, file=sys.stderr)
 
 
 def guarded(command: Command) -> int:
@@ -35,6 +101,9 @@ def guarded(command: Command) -> int:
     for name in _ENDING:  # as Ctrl-C: workers end too, nothing is lost; what `nohup` ignores stays ignored
         if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is not signal.SIG_IGN:
             signal.signal(getattr(signal, name), signal.default_int_handler)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=SPELLED)
     try:
         command(standalone_mode=True)
     except SystemExit as stop:
@@ -71,6 +140,24 @@ def _explained(error: Exception) -> int:
 def plain(text: str) -> str:
     """Return a text without characters that a terminal would obey."""
     return "".join(c if c.isprintable() or c in "\n\t" else repr(c)[1:-1] for c in text)
+
+
+def spelling(encoding: str) -> Callable[[str], str]:
+    """Return what makes a text printable in an encoding: nothing for UTF-8, else stand-ins for what it lacks."""
+    if encoding.lower().replace("-", "").startswith("utf"):
+        return str
+    return lambda text: text.encode(encoding, SPELLED).decode(encoding)
+
+
+def _spelled(error: UnicodeError) -> tuple[str, int]:
+    """Give a codec the stand-ins for characters that it does not have."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    bad = error.object[error.start : error.end]
+    return "".join(_STAND_INS.get(character, "?") for character in bad), error.end
+
+
+codecs.register_error(SPELLED, _spelled)
 
 
 def console(stderr: bool = False) -> Console:

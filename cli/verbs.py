@@ -11,18 +11,18 @@ from rich.table import Table as RichTable
 
 from mmc.cli.choices import Places, Power, Selection
 from mmc.cli.progress import Display
-from mmc.cli.shell import Told, console
-from mmc.experiments import render
+from mmc.cli.shell import Told, console, spelling
 from mmc.experiments import run as runner
 from mmc.experiments.cells import Table
 from mmc.experiments.claims import Claim
 from mmc.experiments.config import Config
 from mmc.experiments.errors import ConfigError, DataAbsent, TrialError
-from mmc.experiments.folders import folder_of, last_run
+from mmc.experiments.folders import REFERENCE, folder_of, last_run
 from mmc.experiments.outcome import Outcome
 from mmc.experiments.plan import absent, plan
-from mmc.experiments.reference import REFERENCE, read_reference, table_of
+from mmc.experiments.reference import kept_table
 from mmc.experiments.store import Store
+from mmc.experiments.terminal import terminal
 from mmc.experiments.validation import check_figures
 from mmc.experiments.values import check_values
 
@@ -38,7 +38,7 @@ def run(selection: Selection, places: Places, power: Power, fresh: bool = False)
     Return 1 if a trial failed because its workers died. With ``--all``, a config whose data are missing is reported and
     skipped.
     """
-    configs = selection.configs()
+    configs = selection.configs(places.results)
     out = console()
     troubles: list[str] = []
     failed = 0
@@ -116,26 +116,27 @@ def validate(selection: Selection) -> None:
             continue
         units = plan(config)
         check_figures(config, units)
+        runner.warn(config, units)
         console().print(f"{config.file}: ok, {sum(len(u.trials) for u in units)} trials", soft_wrap=True)
 
 
 def show(selection: Selection, places: Places) -> None:
     """Print the tables from the store; where it has none, the reference, marked as such."""
     out = console()
-    for outcome in _recalled(selection, places, out):
-        print_table(outcome.table, out)
+    for outcome in _recalled(selection, places, out, tables=True):
         if outcome.missing:
             name = outcome.config.name
             done = f"{outcome.trials - outcome.missing} of {outcome.trials} trials"
             partial = f"{name}: {done} are done, the table is of these: `mmc run {name}` does the rest"
             out.print(partial, style="yellow", soft_wrap=True)
+        print_table(outcome.table, out)
         tell_failures(outcome, out)
 
 
 def plot(selection: Selection, places: Places) -> None:
-    """Draw the figures again from the store."""
+    """Draw the figures again from the store; where it has nothing, say where those of the reference are."""
     out = console()
-    for outcome in _recalled(selection, places, out):
+    for outcome in _recalled(selection, places, out, tables=False):
         name, folder = outcome.config.name, folder_of(places.results, outcome.config)
         if outcome.missing:
             incomplete = f"{name}: {outcome.missing} trials have no record of this code yet: run `mmc run {name}`"
@@ -147,37 +148,41 @@ def plot(selection: Selection, places: Places) -> None:
             out.print(f"{folder}/{file}" if "." in file else f"{name}: {file}")
 
 
-def _recalled(selection: Selection, places: Places, out: Console) -> Iterator[Outcome]:
+def _recalled(selection: Selection, places: Places, out: Console, tables: bool) -> Iterator[Outcome]:
     """Yield what the store has of each config; print the reference of one of which it has nothing."""
-    configs = selection.configs()
+    configs = selection.configs(places.results)
     with Store(places.store if places.store.exists() else None, readonly=True) as store:
         for config in configs:
             try:
                 outcome = runner.recall(config, store, places.data_dir)
             except DataAbsent as error:
-                if not selection.everything:
-                    raise
-                not_run(config, error, out)
+                if not _reference(config, places, out, tables):
+                    if not selection.everything:
+                        raise
+                    not_run(config, error, out)
                 continue
             if outcome.records:
                 yield outcome
-            elif not _reference(config, places, out):
+            elif not _reference(config, places, out, tables):
                 nothing = f"{places.store} has no records of {config.name} yet: `mmc run {config.name}` makes them"
                 if not selection.everything:
                     raise ConfigError(nothing)
                 out.print(nothing, style="yellow", soft_wrap=True)
 
 
-def _reference(config: Config, places: Places, out: Console) -> bool:
-    """Print the committed table of a config, marked as such; return whether there is one."""
-    folder = places.references / config.name
+def _reference(config: Config, places: Places, out: Console, tables: bool) -> bool:
+    """Print what is committed of a config, marked as such: the table if wanted, and where the figures are.
+
+    Return whether there is any.
+    """
+    folder = places.reference(config)
     if not (folder / REFERENCE).exists():
         return False
-    table = table_of(config, read_reference(folder))
     commit = last_run(folder).get("commit") or "unknown"
     mark = f"{config.name}: not run here. This is the reference of commit {commit}, from {folder}/"
     out.print(f"{mark}; `mmc run {config.name}` makes your own.", style="yellow", soft_wrap=True)
-    print_table(table, out)
+    if tables:
+        print_table(kept_table(config, folder), out)
     for picture in sorted(folder.glob("*.svg")):
         out.print(str(picture), soft_wrap=True)
     return True
@@ -193,6 +198,6 @@ def _claims(claims: Sequence[Claim]) -> RichTable:
 
 def print_table(table: Table, out: Console) -> None:
     """Print a table as wide as the console."""
-    for part in render.terminal(table, out.width):
+    for part in terminal(table, out.width, spelling(out.encoding)):
         if part:
             out.print(part)

@@ -12,8 +12,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mmc.experiments.metrics import COUNTED, VOTED, fact
+from mmc.experiments.data_facts import DataFacts
+from mmc.experiments.metrics import BOUNDS, COUNTED, VOTED, fact
 from mmc.experiments.records import Json
+from mmc.labels import is_number
 
 INFEASIBLE = "×"
 
@@ -106,6 +108,11 @@ class Cell:
         return None if self.mean is None or self.printed is None else self.mean - self.printed
 
     @property
+    def done(self) -> int:
+        """How many of its trials have a record."""
+        return self.trials - self.missing
+
+    @property
     def worth(self) -> float:
         """What one test point changes in one repetition."""
         return self.resolution * max(len(self.by_repetition), 1)
@@ -113,7 +120,7 @@ class Cell:
     @property
     def partly(self) -> str:
         """How many repetitions the number is of, where some are infeasible; else empty."""
-        some = bool(self.by_repetition) and len(self.by_repetition) < self.draws
+        some = bool(self.by_repetition) and not self.missing and len(self.by_repetition) < self.draws
         return f"{len(self.by_repetition)}/{self.draws} draws" if some else ""
 
     @property
@@ -187,6 +194,7 @@ class Table:
     discordances: tuple[Discordance, ...] = ()
     remarks: tuple[str, ...] = ()
     joint: tuple[Joint, ...] = ()
+    data: tuple[DataFacts, ...] = ()
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -201,7 +209,22 @@ class Table:
     def label(self, word: Json) -> str:
         """Return how a key, a value or a metric is written."""
         text = f"{word:g}" if isinstance(word, float) else str(word)
-        return self.labels.get(text) or _LABELS.get(text) or fact(text).label
+        return self.labels.get(text) or self._of_a_class(text) or _LABELS.get(text) or fact(text).label
+
+    def _of_a_class(self, metric: str) -> str:
+        """Return a metric of one class with the name of that class, if it is the same in all data sets; else nothing."""
+        if metric not in _OF_A_CLASS or not self.class_names:
+            return ""
+        return _OF_A_CLASS[metric].replace("+ve", self.class_names[0]).replace("−ve", self.class_names[1])
+
+    @cached_property
+    def class_names(self) -> tuple[str, str] | None:
+        """The positive and the negative class as headings name them; None where the data sets differ."""
+        found = {(of.positive, of.negative) for of in self.data}
+        if len(found) != 1:
+            return None
+        positive, negative = found.pop()
+        return (_short(positive), _short(negative)) if positive is not None and negative is not None else None
 
     def headings(self, column: Sequence[Json]) -> list[str]:
         """Return what stands above a column, the metric last: a number alone would not say what it is of."""
@@ -213,4 +236,12 @@ class Table:
         return [*keys, self.label(column[-1])]
 
 
+def _short(name: str) -> str:
+    """Return a class as a heading names it: a number alone would not say what it is."""
+    name = f"class {name}" if is_number(name) else name
+    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
+
+
+_LONGEST = 24
+_OF_A_CLASS = {n: m.label for n, m in {**COUNTED, **BOUNDS}.items() if m.label.startswith(("+ve", "−ve"))}
 _LABELS = {"eta_pos": "η₁", "eta_neg": "η₂"} | {name: metric.label for name, metric in {**COUNTED, **VOTED}.items()}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -203,6 +205,12 @@ def claims_of(results: Results) -> list[Claim]:
     """Return what the paper says in words, with verdicts; nothing if the config names no claims."""
     name = results.config.experiment.claims
     return list(CLAIMS[name](results)) if name else []
+
+
+def from_markdown(text: str) -> list[Claim]:
+    """Return the claims of a Markdown table that `to_markdown` wrote."""
+    rows = [re.split(r" (?<!\\)\| ", line.strip()[2:-2]) for line in text.splitlines()[2:]]
+    return [Claim(*(re.sub(r"\\([|(])", r"\1", html.unescape(part)) for part in row)) for row in rows if len(row) == 3]
 
 
 def to_markdown(claims: Sequence[Claim]) -> str:

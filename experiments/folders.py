@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from importlib import resources
 from pathlib import Path
 from typing import cast
 
@@ -15,6 +16,7 @@ from mmc.experiments.provenance import Provenance
 STORE = "store.sqlite"
 OWN = Path("runs")  # what a user runs; git ignores it
 REFERENCES = Path("results")  # what is committed
+REFERENCE = "reference.csv"
 
 
 def folder_of(results: Path, config: Config) -> Path:
@@ -27,6 +29,19 @@ def folder_of(results: Path, config: Config) -> Path:
             f"Rename {config.file}, or give another folder with --results"
         )
     return folder
+
+
+def packaged() -> Path:
+    """Return the folder of the references that come with the package."""
+    return Path(str(resources.files("mmc.results")))
+
+
+def own_study(results: Path, name: str) -> Path | None:
+    """Return the file of a study of this name that was run here before; None if there is none, or it is gone."""
+    folder = results / file_name(name)
+    written = last_run(folder).get("file")
+    file = (folder / written).resolve() if isinstance(written, str) else None
+    return file if file is not None and file.exists() and file.stem == name else None
 
 
 def last_run(folder: Path) -> Provenance:

@@ -108,6 +108,8 @@ def headings(table: Table, columns: Sequence[Place]) -> Iterator[list[Heading]]:
 def measured(cell: Cell, spread: str = "std") -> str:
     """Return the measured number as text: mean and spread (std, se or both), × where infeasible, with its counts."""
     if cell.mean is None:
+        if cell.missing:
+            return f"{cell.done} of {cell.trials} run" if cell.done else "–"
         if cell.infeasible == cell.trials and cell.trials:
             return INFEASIBLE + ("" if cell.distance is None else f" {100 * cell.distance:+.0f}%")
         if cell.infeasible:
@@ -120,6 +122,8 @@ def measured(cell: Cell, spread: str = "std") -> str:
         text += f" ({INFEASIBLE} {cell.infeasible}/{cell.trials})"
     if cell.failed:
         text += f" (! {cell.failed}/{cell.trials})"
+    if cell.missing:
+        text += f" ({cell.done} of {cell.trials} run)"
     return text + ("†" if cell.capped else "") + ("‡" if cell.tuned_first else "")
 
 

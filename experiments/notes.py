@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mmc.experiments.cells import INFEASIBLE, Cell, Table, Verdict
+from mmc.experiments.feasible import feasible_instead
 from mmc.experiments.layout import LOOKS
 from mmc.experiments.metrics import LINE
 from mmc.experiments.score import Score
@@ -49,11 +50,20 @@ def footnotes(table: Table) -> Iterator[str]:
     elif once or table.spread != "std":
         yield f"Each cell: measured {meaning}."
     yield from table.remarks
+    yield from data_notes(table)
+    missing = [cell for cell in table.cells if cell.missing and cell.metric == table.metrics[0]]
+    if missing:
+        done, trials = sum(cell.done for cell in table.cells), sum(cell.trials for cell in table.cells)
+        yield (
+            f"This is a part of a run, {100 * done / trials:.0f} % of its trials: k of n run says how much stands behind a cell, "
+            "– that nothing does. No cell of a part is judged."
+        )
     if any(cell.infeasible for cell in table.cells):
         yield (
             f"{INFEASIBLE}: infeasible, with how much more was asked than the data allow "
             "(k/n: on k of n splits; the mean is over repetitions without any)."
         )
+        yield from feasible_instead(table)
     if any(cell.failed for cell in table.cells):
         yield "!: the solver stopped short on k of n splits; the mean is over repetitions without any."
     for cell in table.cells:
@@ -74,6 +84,14 @@ def footnotes(table: Table) -> Iterator[str]:
                 f"{table.label(k)} = {table.label(v)}" for k, v in cell.chosen.items()
             )
     yield from joint(table)
+
+
+def data_notes(table: Table) -> Iterator[str]:
+    """Yield what the data were, and which class a rate is of."""
+    yield from filter(None, map(str, table.data))
+    if table.class_names and {"eta_pos", "eta_neg"} <= {*table.rows, *table.columns}:
+        pos, neg = table.class_names
+        yield f"{table.label('eta_pos')} bounds the error of {pos}, {table.label('eta_neg')} that of {neg}."
 
 
 def comparisons(table: Table) -> Iterator[str]:

@@ -10,8 +10,8 @@ from mmc.experiments.units import Unit
 
 
 def kind_of(unit: Unit) -> str:
-    """Return the kind of a unit: those of one kind take about the same time."""
-    return f"{unit.label} on {unit.source.label}"
+    """Return the kind of a unit: those of one kind take about the same time. One that others tune for is much faster."""
+    return f"{unit.label} on {unit.source.label}" + (", tuned before" if unit.follows else "")
 
 
 def unit_seconds(units: Sequence[Unit], records: Mapping[str, Record]) -> dict[str, float]:

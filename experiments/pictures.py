@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from mmc.experiments.figures.svg import compact
+from mmc.experiments.figures.svg import compact, on_any_ground
 
 
 @dataclass(frozen=True)
@@ -20,17 +20,19 @@ class Picture:
     name: str
     caption: str
     uri: Markup
+    stem: str
+    vector: bool = True
 
     @classmethod
     def of(cls, path: Path, caption: str) -> Picture:
         """Return the figure of an SVG file, or of the PNG file beside it, whichever is shorter on the page."""
-        text = compact(path.read_text("utf-8")).replace("\n", "")
+        text = on_any_ground(compact(path.read_text("utf-8"))).replace("\n", "")
         text = text.replace("xlink:href", "href")  # all that browsers need
         text = text.replace("'", "&#39;").replace('"', "'")  # quotes that need no escape in an attribute of the page
         uri = "data:image/svg+xml," + quote(text, safe=" ;/?:@=+$,'()*!")
         if (other := path.with_suffix(".png")).exists() and other.stat().st_size * 4 / 3 < len(uri):
             uri = "data:image/png;base64," + base64.b64encode(other.read_bytes()).decode("ascii")
-        return cls(_spoken(path.stem), caption, Markup(uri))
+        return cls(_spoken(path.stem), caption, Markup(uri), path.stem, uri.startswith("data:image/svg"))
 
 
 def _spoken(name: str) -> str:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from mmc.experiments.config import Config
+from mmc.experiments.data_facts import dump, facts_of
 from mmc.experiments.fingerprint import version
 from mmc.experiments.outlook import unit_seconds
 from mmc.experiments.records import Json, Record
@@ -60,6 +61,7 @@ def provenance(
         "trials": dict(Counter(str(record.status) for record in records.values())),
         "largest_gap": largest if math.isfinite(largest) else None,
         "data": {u.source.label: u.source.load().content_hash for u in units if u.split.repetition == 0},
+        "rows": dump(facts_of(config, units)),
         "versions": {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
         "machine": {"system": platform.system(), "processor": platform.machine(), "cores": os.cpu_count()},
         "commit": commit(),

@@ -10,9 +10,9 @@ from pathlib import Path
 from mmc.experiments.cells import Table
 from mmc.experiments.config import bundled
 from mmc.experiments.notes import summary
-from mmc.experiments.reference import read_reference, table_of
-from mmc.experiments.render import terminal
+from mmc.experiments.reference import kept_table
 from mmc.experiments.scoreboard import Committed, numbers, to_markdown
+from mmc.experiments.terminal import terminal
 from mmc.experiments.validation import load
 
 _EXAMPLE, _WIDTH = "breast_cancer", 118
@@ -20,7 +20,7 @@ _EXAMPLE, _WIDTH = "breast_cancer", 118
 
 def parts(results: Path) -> Mapping[str, str]:
     """Return the text of each marked part, by its name."""
-    tables = {name: table_of(load(name), read_reference(results / name)) for name in bundled()}
+    tables = {name: kept_table(load(name), results / name) for name in bundled()}
     found = numbers([Committed(load(name), table) for name, table in tables.items()])
     return {"scoreboard": to_markdown(found), "example": f"```\n{_printed(tables[_EXAMPLE])}```\n"}
 

@@ -12,13 +12,14 @@ from typing import TypeAlias
 from mmc.experiments import files
 from mmc.experiments.cells import Cell, Keys, Table
 from mmc.experiments.config import Config
+from mmc.experiments.data_facts import DataFacts, parse, registered
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.escape import spreadsheet
+from mmc.experiments.folders import REFERENCE, last_run
 from mmc.experiments.records import Json
 from mmc.experiments.render import CSV_FIELDS, to_csv
 from mmc.experiments.tables import cells_of, lay_out
 
-REFERENCE = "reference.csv"
 _NOT_KEYS = {*CSV_FIELDS, "chosen"}
 
 Line: TypeAlias = Mapping[str, str]
@@ -44,6 +45,11 @@ def read_reference(folder: Path) -> dict[str, Line]:
     return {where(row, row["metric"]): row for row in rows}
 
 
+def kept_table(config: Config, folder: Path) -> Table:
+    """Return the table of a folder of committed results."""
+    return table_of(config, read_reference(folder), parse(last_run(folder).get("rows")))
+
+
 def where(keys: Line, metric: str) -> str:
     """Return the name of a cell: its keys and its metric."""
     return " ".join(f"{key}={value}" for key, value in keys.items() if key not in _NOT_KEYS) + f" {metric}"
@@ -54,12 +60,15 @@ def keys_of(table: Table, cell: Cell) -> dict[str, str]:
     return {spreadsheet(name): spreadsheet(str(cell.keys.get(name, ""))) for name in table.keys}
 
 
-def table_of(config: Config, reference: Mapping[str, Line]) -> Table:
-    """Return the table that a reference holds, judged anew. Comparisons of methods need records: it has none."""
+def table_of(config: Config, reference: Mapping[str, Line], facts: Sequence[DataFacts] = ()) -> Table:
+    """Return the table that a reference holds, judged anew. Comparisons of methods need records: it has none.
+
+    ``facts`` are those of its data where its run.json has them; of the registry's sets the classes are known without.
+    """
     cells: Sequence[Cell] = list(cells_of(config.experiment, [], {}))
     layout = lay_out(config, cells)
     filled = [_filled(cell, reference.get(where(keys_of(layout, cell), cell.metric))) for cell in cells]
-    return lay_out(config, filled)
+    return lay_out(config, filled, facts or registered(config))
 
 
 def _filled(cell: Cell, line: Line | None) -> Cell:

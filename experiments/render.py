@@ -1,4 +1,4 @@
-"""How a table looks: in the terminal, and as files. A new format is one function and one line in ``FORMATS``."""
+"""How a table looks as a file. A new format is one function and one line in ``FORMATS``."""
 
 from __future__ import annotations
 
@@ -6,17 +6,12 @@ import csv
 import io
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from mmc.experiments.cells import Cell, Place, Table
-from mmc.experiments.escape import markdown, plain, spreadsheet
+from mmc.experiments.cells import Cell, Table
+from mmc.experiments.escape import markdown, spreadsheet
 from mmc.experiments.latex import to_latex
-from mmc.experiments.layout import LOOKS, Grid, beside, measured
+from mmc.experiments.layout import Grid, beside, measured
 from mmc.experiments.notes import notes, summary
-
-if TYPE_CHECKING:
-    from rich.table import Table as RichTable
-    from rich.text import Text
 
 CSV_FIELDS = (
     "metric",
@@ -102,59 +97,3 @@ def _pipe(parts: Iterator[str] | Sequence[str]) -> str:
 
 
 FORMATS: Mapping[str, Callable[[Table], str]] = {"csv": to_csv, "md": to_markdown, "tex": to_latex}
-
-
-def terminal(table: Table, width: int) -> Iterator[RichTable | Text]:
-    """Yield what rich prints: one wide table where it fits, else one per first column key. No text is markup."""
-    from rich.text import Text
-
-    grid = Grid.of(table)
-    room = width - sum(
-        max(len(table.label(part)) for part in (key, *(row[i] for row in grid.rows))) + 3
-        for i, key in enumerate(table.rows)
-    )
-    widest = max(
-        (len(text) for cell in table.cells for text in (measured(cell, table.spread), beside(cell))), default=0
-    )
-    groups = _packed(grid.columns, max(room // (widest + 2), 1))
-    yield Text(plain(table.title))
-    for group in groups:
-        yield _rich(table, grid, group)
-    yield from (Text(plain(line)) for line in (summary(table), *notes(table)) if line)
-
-
-def _packed(columns: Sequence[Place], most: int) -> list[list[Place]]:
-    """Return the columns in as few groups as fit beside each other; those of one method stay together."""
-    families: dict[Place, list[Place]] = {}
-    for column in columns:
-        families.setdefault(column[:-1] or column, []).append(column)
-    groups: list[list[Place]] = [[]]
-    for family in families.values():
-        if groups[-1] and len(groups[-1]) + len(family) > most:
-            groups.append([])
-        groups[-1] += family
-    return groups
-
-
-def _rich(table: Table, grid: Grid, columns: Sequence[Place]) -> RichTable:
-    from rich import box
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    out = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
-    for key in table.rows:
-        out.add_column(Text(plain(table.label(key))), justify="left", no_wrap=True)
-    for column in columns:
-        heading = "\n".join(plain(part) for part in table.headings(column) if part)
-        out.add_column(Text(heading), justify="right", no_wrap=True)
-    for row in grid.rows:
-        line = [Text(plain(table.label(part))) for part in row]
-        for cell in grid.line(row, columns):
-            text = Text()
-            if cell is not None:
-                text.append(measured(cell, table.spread))
-                if cell.reported is not None:
-                    text.append("\n" + plain(beside(cell)), style=LOOKS[cell.verdict].style)
-            line.append(text)
-        out.add_row(*line)
-    return out

@@ -12,15 +12,19 @@ from markupsafe import Markup, escape
 
 from mmc.experiments import files, settings
 from mmc.experiments.cells import Cell, Table, Verdict
-from mmc.experiments.claims import FAILS, HOLDS, PARTLY, Claim, claims_of
+from mmc.experiments.claims import FAILS, HOLDS, PARTLY, Claim
 from mmc.experiments.config import Experiment
 from mmc.experiments.escape import file_name
 from mmc.experiments.figures import FIGURES
+from mmc.experiments.folders import packaged
+from mmc.experiments.latex import to_latex
 from mmc.experiments.layout import LOOKS, Grid, Heading, headings, measured, sign, spread_of
 from mmc.experiments.notes import Reason, comparisons, footnotes, reasons
 from mmc.experiments.pictures import Picture
+from mmc.experiments.render import to_csv
 from mmc.experiments.score import VERDICTS, Score
 from mmc.experiments.scoreboard import PAPERS, Number, Paper, Result, by_paper, numbers
+from mmc.experiments.strip import strip
 
 TEMPLATES = Path(__file__).parent / "templates"
 # Figures of a paper's methods that no config draws: the folder and name of the file, and what it shows.
@@ -52,7 +56,7 @@ class Section:
 
     @property
     def table(self) -> Table:
-        return self.result.outcome.table
+        return self.result.table
 
     @property
     def finished(self) -> bool:
@@ -105,11 +109,26 @@ class Section:
     @property
     def problem(self) -> Markup:
         """Why it was not run; commands between backticks as code."""
-        return Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", str(escape(self.result.problem))))
+        return _as_code(self.result.problem)
 
-    @cached_property
+    @property
     def claims(self) -> list[Claim]:
-        return claims_of(self.result.outcome) if self.finished else []
+        return self.result.claims
+
+    @property
+    def downloads(self) -> dict[str, str]:
+        """The table as files, by ending."""
+        return {"csv": to_csv(self.table), "tex": to_latex(self.table)} if self.finished else {}
+
+    @property
+    def lacking(self) -> Markup:
+        """Why the reference stands in for a run of one's own."""
+        return _as_code(self.result.lacks)
+
+    @property
+    def origin(self) -> str:
+        """Where the numbers come from, where it is not a run of one's own."""
+        return self.result.reference
 
     @property
     def readings(self) -> list[Markup]:
@@ -126,7 +145,8 @@ class Section:
         """The figures that the last run left in the results folder."""
         for given, spec in self.experiment.figures.items() if self.finished else ():
             name = file_name(given)
-            for path in sorted({*self.folder.glob(f"{name}.svg"), *self.folder.glob(f"{name}_*.svg")}):
+            folder = self.result.folder or self.folder
+            for path in sorted({*folder.glob(f"{name}.svg"), *folder.glob(f"{name}_*.svg")}):
                 yield Picture.of(path, FIGURES[spec.kind])
 
     @property
@@ -143,6 +163,11 @@ class Section:
         return settings.provenance(self.result.provenance or {})
 
 
+def _as_code(text: str) -> Markup:
+    """Return a text whose parts between backticks are code."""
+    return Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", str(escape(text))))
+
+
 @dataclass(frozen=True)
 class Chapter:
     """One paper on the page."""
@@ -154,36 +179,64 @@ class Chapter:
     pictures: list[Picture]
 
     @property
+    def doubts(self) -> list[tuple[str, Claim]]:
+        """The statements of the paper that do not hold, or hold in part, with the section that shows it."""
+        return [(s.name, claim) for s in self.sections for claim in s.claims if claim.verdict != HOLDS]
+
+    @property
     def statements(self) -> dict[str, int]:
         """How many statements of the paper hold, hold in part, do not hold."""
         verdicts = [claim.verdict for section in self.sections for claim in section.claims]
         return {verdict: verdicts.count(verdict) for verdict in (HOLDS, PARTLY, FAILS) if verdict in verdicts}
 
 
-def page(results: Sequence[Result], folder: Path) -> str:
-    """Return the report; ``folder`` holds the figures, in a folder for each config."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    found = numbers(results)
+def page(results: Sequence[Result], folder: Path, papers: bool = True) -> str:
+    """Return the report of all papers, or of studies alone; ``folder`` holds the figures, in a folder for each config."""
     anchors = frozenset(result.config.name for result in results)
     sections = [Section(result, folder / file_name(result.config.name), anchors) for result in results]
+    if not papers:
+        title = sections[0].experiment.title if len(sections) == 1 else f"{len(sections)} studies"
+        return _rendered(title=title, papers=False, chapters=[], others=sections, sections=sections)
+    found = numbers(results)
     sections.sort(key=lambda s: (s.experiment.reported is None and s.experiment.claims is None, s.experiment.title))
+    chapters = _chapters(sections, found, folder)
+    others = [s for s in sections if s.experiment.paper not in PAPERS]
+    total = Score.of(found)
+    title = f"Five papers, rerun: {total.distinct[Verdict.MATCH]} distinct numbers match that could have differed"
+    board = {
+        "total": total,
+        "strip": strip(found),
+        "methods": sorted({m.method for s in sections for m in s.experiment.methods.values()}),
+    }
+    return _rendered(title=title, papers=True, chapters=chapters, others=others, sections=sections, **board)
+
+
+def _chapters(sections: Sequence[Section], found: Sequence[Number], folder: Path) -> list[Chapter]:
     scores = by_paper(found)
-    chapters = [
+    studies = {key: [*_studies(key, folder)] for key in PAPERS}
+    return [
         Chapter(
             paper,
             scores[key],
             [s for s in sections if s.experiment.paper == key],
             [n for n in found if n.paper == key and n.config is None],
-            [
-                Picture.of(path, caption)
-                for name, caption in STUDIES.get(key, {}).items()
-                if (path := folder / name / f"{name}.svg").exists()
-            ],
+            studies[key],
         )
         for key, paper in PAPERS.items()
     ]
-    others = [s for s in sections if s.experiment.paper not in PAPERS]
+
+
+def _studies(key: str, folder: Path) -> Iterator[Picture]:
+    """Yield the figures of a paper's methods that no config draws: of one's own, or those that are committed."""
+    for name, caption in STUDIES.get(key, {}).items():
+        places = [parent / name / f"{name}.svg" for parent in (folder, packaged())]
+        if path := next((path for path in places if path.exists()), None):
+            yield Picture.of(path, caption)
+
+
+def _rendered(**parts: object) -> str:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -200,13 +253,13 @@ def page(results: Sequence[Result], folder: Path) -> str:
         "spread_of": spread_of,
         "difference": difference,
     }
-    text = environment.get_template("page.html").render(total=Score.of(found), chapters=chapters, others=others)
+    text = environment.get_template("page.html").render(**parts)
     return re.sub(r"\n\s+", "\n", text)
 
 
-def write(results: Sequence[Result], folder: Path, out: Path) -> None:
+def write(results: Sequence[Result], folder: Path, out: Path, papers: bool = True) -> None:
     """Write the report; raise StoreError where that cannot be done."""
-    files.write(out, page(results, folder))
+    files.write(out, page(results, folder, papers))
 
 
 def difference(cell: Cell) -> str:

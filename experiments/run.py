@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mmc.experiments.config import Config
+from mmc.experiments.data_facts import facts_of, troubles
 from mmc.experiments.engines.base import Engine, failed
 from mmc.experiments.outcome import Outcome
 from mmc.experiments.outlook import Outlook
@@ -21,6 +23,8 @@ from mmc.experiments.units import Unit
 from mmc.experiments.validation import check_figures
 from mmc.experiments.values import check_values
 from mmc.methods.solution import Status
+
+_log = logging.getLogger("mmc.experiments")
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,7 @@ def run(
         watch(Progress(config.name, len(records), total, dict(statuses), outlook.left(), outlook.spent))
 
     told()
+    warn(config, units)
     if missing:
         check_values(config)
         check_figures(config, units)
@@ -89,6 +94,12 @@ def run(
         seconds = time.perf_counter() - started
         store.set_provenance(name, provenance(config, units, records, len(missing), seconds))
     return Outcome(config, units, records, store.provenance(name))
+
+
+def warn(config: Config, units: Sequence[Unit]) -> None:
+    """Log what a user should know of the data: a positive class that nobody stated, a class with few rows."""
+    for trouble in troubles(config, facts_of(config, units)):
+        _log.warning("warning: %s", trouble)
 
 
 def recall(config: Config, store: Store, data_dir: Path | None = None) -> Outcome:

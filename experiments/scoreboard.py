@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Protocol
 
 from mmc.experiments.cells import Cell, Table, Verdict
+from mmc.experiments.claims import Claim, from_markdown
 from mmc.experiments.config import Config
 from mmc.experiments.errors import UserError
-from mmc.experiments.layout import LOOKS
+from mmc.experiments.folders import REFERENCE, last_run
+from mmc.experiments.layout import LOOKS, measured
 from mmc.experiments.outcome import Outcome
 from mmc.experiments.provenance import Provenance
+from mmc.experiments.reference import kept_table
 from mmc.experiments.run import recall
 from mmc.experiments.score import VERDICTS, Score
 from mmc.experiments.store import Store
@@ -97,16 +101,34 @@ class Committed:
 
 @dataclass(frozen=True)
 class Result:
-    """What there is of a config: its outcome (empty where it was not run), its last run, what stood in the way."""
+    """What there is of a config: its outcome (empty where it was not run), its last run, what stood in the way.
+
+    Where the committed reference stands in for a run, ``folder`` is its place, and ``lacks`` says why it stands in.
+    """
 
     config: Config
     outcome: Outcome
     provenance: Provenance | None = None
     problem: str = ""
+    folder: Path | None = None
+    lacks: str = ""
+
+    @cached_property
+    def table(self) -> Table:
+        return self.outcome.table if self.folder is None else kept_table(self.config, self.folder)
+
+    @cached_property
+    def claims(self) -> list[Claim]:
+        """What the paper says in words, with verdicts."""
+        if self.folder is None:
+            return [] if self.problem else self.outcome.claims
+        kept = self.folder / "claims.md"
+        return from_markdown(kept.read_text("utf-8")) if kept.exists() else []
 
     @property
-    def table(self) -> Table:
-        return self.outcome.table
+    def reference(self) -> str:
+        """The commit of the reference that stands in for a run; empty where the run is one's own."""
+        return "" if self.folder is None else str((self.provenance or {}).get("commit") or "unknown")
 
 
 @dataclass(frozen=True)
@@ -120,6 +142,8 @@ class Number:
     config: str | None = None
     why: str = "no experiment measures it yet"
     same_as: str = ""
+    distance: float | None = None  # from the measured number, in half-widths of the interval
+    measured: str = ""
 
     @property
     def keys(self) -> Row:
@@ -127,12 +151,26 @@ class Number:
         return {key: value for key, value in self.row.items() if key not in RESERVED and value != ""}
 
 
-def recall_all(configs: Iterable[Config], store: Store, data_dir: Path | None = None) -> Iterator[Result]:
+def recall_all(
+    configs: Iterable[Config],
+    store: Store,
+    data_dir: Path | None = None,
+    reference: Callable[[Config], Path] | None = None,
+) -> Iterator[Result]:
     """Yield what the store has of each config.
 
     One that is not finished, or whose data are not on this machine, has an empty outcome and says why: half a run
-    would be judged by means over too few repetitions.
+    would be judged by means over too few repetitions. Where ``reference`` says that there is one, it stands in.
     """
+    for result in _own(configs, store, data_dir):
+        folder = reference(result.config) if reference and result.problem else None
+        if folder is None or not (folder / REFERENCE).exists():
+            yield result
+        else:
+            yield Result(result.config, result.outcome, last_run(folder), folder=folder, lacks=result.problem)
+
+
+def _own(configs: Iterable[Config], store: Store, data_dir: Path | None) -> Iterator[Result]:
     for config in configs:
         nothing = Outcome(config, [], {})
         try:
@@ -171,11 +209,18 @@ def _number(number: Number, results: Sequence[Measured]) -> Number:
             config=result.config.name,
             why=result.problem or cell.reason,
             same_as=cell.same_as,
+            distance=_distance(cell),
+            measured=measured(cell, result.table.spread),
         )
         for result in results
         for cell in _cells(number, result)
     ]
     return min(found, key=lambda n: _LEAST_FAVOURABLE.index(n.verdict), default=number)
+
+
+def _distance(cell: Cell) -> float | None:
+    """Return how far the printed number is from the measured one: 1 is the edge of the interval."""
+    return None if cell.difference is None or not cell.half_width else -cell.difference / cell.half_width
 
 
 def _cells(number: Number, result: Measured) -> list[Cell]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from mmc.experiments.cells import Cell, Keys, Table
 from mmc.experiments.config import Config, Experiment
+from mmc.experiments.data_facts import DataFacts, facts_of
 from mmc.experiments.dataspec import DataSpec
 from mmc.experiments.joint import joint_tests
 from mmc.experiments.metrics import COUNTED, VOTED, Costs, Metric, fact
@@ -29,7 +30,8 @@ Repetitions: TypeAlias = Mapping[int, Sequence[Tested | None]]
 def gather(config: Config, units: Sequence[Unit], records: Mapping[str, Record]) -> Table:
     """Make the table of a config from its records; trials without a record are not run yet."""
     experiment = config.experiment
-    table = lay_out(config, nearest_methods(list(cells_of(experiment, units, records))))
+    cells = nearest_methods(list(cells_of(experiment, units, records)))
+    table = lay_out(config, cells, facts_of(config, units))
     paired = experiment.table.paired
     comparable = [c for c in table.cells if c.metric == experiment.table.metrics[0]] if paired else []
     return replace(
@@ -40,7 +42,7 @@ def gather(config: Config, units: Sequence[Unit], records: Mapping[str, Record])
     )
 
 
-def lay_out(config: Config, cells: Sequence[Cell]) -> Table:
+def lay_out(config: Config, cells: Sequence[Cell], facts: Sequence[DataFacts] = ()) -> Table:
     """Return the table of what was measured, each cell beside the reported number, with its verdict."""
     experiment = config.experiment
     cells = [replace(cell, digits=experiment.table.decimals) for cell in cells]
@@ -58,6 +60,7 @@ def lay_out(config: Config, cells: Sequence[Cell]) -> Table:
         experiment.reported.source if experiment.reported else "",
         spread=experiment.table.spread,
         remarks=tuple(_remarks(experiment)),
+        data=tuple(facts),
     )
 
 

@@ -57,10 +57,8 @@ def _values(method: Method, params: Params) -> Iterator[tuple[str, str]]:
         yield "solver", f"{method.key} has no solver {shown(solver)}: {nearest(solver, method.solvers)}"
         return
     estimator = method.load()
-    gamma = inspect.signature(estimator).parameters.get("gamma")
-    width = params.get("gamma", None if gamma is None else gamma.default)
-    if params.get("kernel") in ("rbf", "poly") and width is None:
-        yield "kernel", f"kernel {params['kernel']!r} needs 'gamma', its width"
+    if params.get("kernel") == "precomputed":
+        yield "kernel", "kernel 'precomputed' needs a Gram matrix instead of points: it is for Python only"
         return
     if isinstance(options, dict) and (wrong := list(_options(method, solver, options))):
         yield from (("solver_options", text) for text in wrong)

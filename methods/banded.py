@@ -66,17 +66,19 @@ class BSVM(_Banded):
         The lower edge of the band, > 0.
     rho2 : float, default 1.5
         The upper edge of the band, > rho1.
-    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
-        A callable takes two matrices of points and returns the matrix of kernel values.
-    gamma : float or None, default None
-        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+    kernel : {"linear", "rbf", "poly", "laplacian", "sigmoid", "chi2", "cosine", "precomputed"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values; with "precomputed", X is that
+        matrix. "sigmoid" and "precomputed" must be positive semi-definite on the training points.
+    gamma : {"scale", "auto"} or float, default "scale"
+        The width of "rbf", exp(-gamma ‖x - z‖²), of "poly", (gamma x'z + coef0)^degree, and of "laplacian", "sigmoid" and
+        "chi2": a number, 1 / (n_features · X.var()), or 1 / n_features.
     degree : int, default 3
         The degree of "poly".
     coef0 : float, default 1.0
-        The constant of "poly".
-    solver : {"libsvm", "qp", "interior-point"}, default "libsvm"
+        The constant of "poly" and "sigmoid".
+    solver : {"libsvm", "qp", "interior-point", "cvxpy"}, default "libsvm"
         The algorithm: libsvm's regression with Newton steps that finish it; a quadratic program by Clarabel,
-        which needs the whole Gram matrix; an interior point method, quick for few features.
+        which needs the whole Gram matrix; an interior point method, quick for few features; (2.3) written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
@@ -92,6 +94,8 @@ class BSVM(_Banded):
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         The names of the features, if X had names.
+    gamma_ : float
+        The width that was used, for a kernel that has one.
     coef_ : ndarray of shape (1, n_features_in_)
         w, for the linear kernel only.
     intercept_ : ndarray of shape (1,)
@@ -141,7 +145,7 @@ class BSVM(_Banded):
         rho1: float = 1.0,
         rho2: float = 1.5,
         kernel: Kernel = "linear",
-        gamma: float | None = None,
+        gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 1.0,
         solver: str = "libsvm",
@@ -177,17 +181,19 @@ class RMM(_Banded):
         The cost of a unit of slack.
     B : float, default 2.0
         The largest decision value, > 1: the margin.
-    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
-        A callable takes two matrices of points and returns the matrix of kernel values.
-    gamma : float or None, default None
-        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+    kernel : {"linear", "rbf", "poly", "laplacian", "sigmoid", "chi2", "cosine", "precomputed"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values; with "precomputed", X is that
+        matrix. "sigmoid" and "precomputed" must be positive semi-definite on the training points.
+    gamma : {"scale", "auto"} or float, default "scale"
+        The width of "rbf", exp(-gamma ‖x - z‖²), of "poly", (gamma x'z + coef0)^degree, and of "laplacian", "sigmoid" and
+        "chi2": a number, 1 / (n_features · X.var()), or 1 / n_features.
     degree : int, default 3
         The degree of "poly".
     coef0 : float, default 1.0
-        The constant of "poly".
-    solver : {"qp", "libsvm", "interior-point"}, default "qp"
+        The constant of "poly" and "sigmoid".
+    solver : {"qp", "libsvm", "interior-point", "cvxpy"}, default "qp"
         The algorithm: a quadratic program by Clarabel, which needs the whole Gram matrix; libsvm's regression
-        with Newton steps that finish it; an interior point method, quick for few features.
+        with Newton steps that finish it; an interior point method, quick for few features; (13) written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
@@ -203,6 +209,8 @@ class RMM(_Banded):
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         The names of the features, if X had names.
+    gamma_ : float
+        The width that was used, for a kernel that has one.
     coef_ : ndarray of shape (1, n_features_in_)
         w, for the linear kernel only.
     intercept_ : ndarray of shape (1,)
@@ -250,7 +258,7 @@ class RMM(_Banded):
         C: float = 1.0,
         B: float = 2.0,
         kernel: Kernel = "linear",
-        gamma: float | None = None,
+        gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 1.0,
         solver: str = "qp",

@@ -24,7 +24,7 @@ from mmc.labels import positive_label
 from mmc.methods import entry_of
 from mmc.methods._sklearn import Interval, StrOptions
 from mmc.methods.numerics.gram import WHOLE, LazyGram
-from mmc.methods.numerics.kernels import KERNELS, Array, Kernel, KernelSpec
+from mmc.methods.numerics.kernels import KERNELS, UNSURE, WITH_GAMMA, Array, Kernel, KernelSpec, width
 from mmc.methods.numerics.moments import Moments
 from mmc.methods.numerics.scales import fault
 from mmc.methods.numerics.workspace import Workspace
@@ -57,9 +57,7 @@ class Training:
     def seen_by(self, spec: KernelSpec) -> Training:
         """Return the set as methods see it with this kernel: moved to 0, if it is far away and the kernel lets it be moved."""
         moved = self.work.once("near 0", self._near_zero) if spec.movable else None
-        return (
-            self if moved is None else moved
-        )  # kept there, self would be a reference cycle, which delays freeing both
+        return self if moved is None else moved  # kept in its own work, self would be freed late
 
     def _near_zero(self) -> Training | None:
         """Subtract the mean of every feature that is farther from 0 than its values are from each other."""
@@ -100,7 +98,7 @@ class Training:
 
     def kernel(self, spec: KernelSpec) -> Array | LazyGram:
         """Return the Gram matrix, or a stand-in that makes rows on demand if it is too large for memory."""
-        if 8 * len(self.X) ** 2 <= WHOLE:
+        if 8 * len(self.X) ** 2 <= WHOLE or spec.kernel == "precomputed":
             return self.gram(spec)
         return self.work.once(("large gram", spec), lambda: LazyGram(spec, self.X))
 
@@ -161,13 +159,14 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
     """Base of all methods: a two-class scikit-learn classifier with a certificate."""
 
     kernel: Kernel = "linear"  # of a method that has no such parameter
-    gamma: float | None = None
+    gamma: float | str = "scale"
     degree: int = 3
     coef0: float = 1.0
     solver: str
     solver_options: Mapping[str, object] | None
     pos_label: object
 
+    _needs_definite: ClassVar[bool] = True  # whether the problem is convex only for a positive semi-definite kernel
     _origin: Array | None = None  # from where decision values count, and the constant of the decision function there
     _offset: float
 
@@ -177,12 +176,13 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
     dual_coef_: Array
     support_: NDArray[np.intp]
     support_vectors_: Array
+    gamma_: float
     worst_case_error_: Array
     solution_: Solution
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "kernel": [StrOptions(set(KERNELS)), callable],
-        "gamma": [Interval(Real, 0, None, closed="neither"), None],
+        "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"scale", "auto"})],
         "degree": [Interval(Integral, 1, None, closed="left")],
         "coef0": [Interval(Real, 0, None, closed="left")],
         "ridge": [Interval(Real, 0, None, closed="left")],
@@ -221,6 +221,7 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
+        tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
     # -- a whole grid on one training set -------------------------------------------------------------------
@@ -244,6 +245,7 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
             variant = type(self)(**{**self.get_params(deep=False), **point})
             variant._validate_params()
             variant._adopt_labels(self)
+            variant._resolve_gamma(train.X)
             variants.append(variant)
         for space in {id(seen): seen for seen in (train.seen_by(variant._kernel) for variant in variants)}.values():
             together = [variant for variant in variants if train.seen_by(variant._kernel) is space]
@@ -266,7 +268,13 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
     # -- the parts ------------------------------------------------------------------------------------------
     @property
     def _kernel(self) -> KernelSpec:
-        return KernelSpec(self.kernel, self.gamma, self.degree, self.coef0)
+        return KernelSpec(self.kernel, getattr(self, "gamma_", None), self.degree, self.coef0)
+
+    def _resolve_gamma(self, X: Array) -> None:
+        """Set ``gamma_``, which "scale" takes from the training points, if the kernel has a width."""
+        self.__dict__.pop("gamma_", None)
+        if self.kernel in WITH_GAMMA:
+            self.gamma_ = width(self.gamma, X)
 
     @property
     def _linear(self) -> bool:
@@ -291,6 +299,8 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
         self._solver.prepare(problems, **(self.solver_options or {}))
 
     def _validate_params(self) -> None:
+        if self.kernel == "additive_chi2":
+            raise ValueError("kernel 'additive_chi2' is not positive semi-definite; take 'chi2', its exponential")
         super()._validate_params()
         solvers, name = entry_of(type(self)).solvers, type(self).__name__
         if self.solver not in solvers:
@@ -312,6 +322,9 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
         points, labels = self._validated(X, y)
         if labels.dtype.kind not in _DISCRETE:
             check_classification_targets(labels)
+        if self.kernel == "precomputed":
+            _check_gram(points)
+        self._resolve_gamma(points)
         self.classes_ = np.unique(labels)
         if len(self.classes_) != 2:
             raise ValueError(
@@ -343,7 +356,10 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
 
     def _fit_one(self, train: Training) -> Self:
         start = time.perf_counter()
-        space = train.seen_by(self._kernel)
+        spec = self._kernel
+        space = train.seen_by(spec)
+        if spec.kernel in UNSURE and self._needs_definite:
+            space.work.once(("definite", spec), lambda: spec.check_definite(space.gram(spec)))
         with np.errstate(all="ignore"):  # whatever comes of it, the last word is the certificate's
             fitted = self._attempt(space)
             self._store(fitted, space)
@@ -452,7 +468,8 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
             else:
                 points = fitted.points if origin is None else fitted.points + origin
             whole = len(self.support_) == len(points)
-            self.support_vectors_ = points if whole else points[self.support_]
+            if self.kernel != "precomputed":
+                self.support_vectors_ = points if whole else points[self.support_]
             self.dual_coef_ = flip * (fitted.dual if whole else fitted.dual[self.support_])[None, :]
         if fitted.errors is not None:
             self.worst_case_error_ = np.array(fitted.errors[:: -int(flip)])
@@ -467,6 +484,8 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
             values: Array = self._from_origin(X) @ self.coef_[0]
             return values + self._offset
         K = space.cross(self._kernel, X) if space is not None and self._dual_on_training else None
+        if self.kernel == "precomputed":
+            K = X
         if K is not None:
             values = (K if K.shape[1] == len(self.support_) else K[:, self.support_]) @ self.dual_coef_[0]
             return values + self._offset
@@ -476,6 +495,14 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
 
     def _from_origin(self, X: Array) -> Array:
         return X if self._origin is None else X - self._origin
+
+
+def _check_gram(K: Array) -> None:
+    """Raise ValueError if a precomputed kernel is no symmetric matrix of all training points."""
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(f"kernel='precomputed' needs a square matrix between all training points, got {K.shape}")
+    if np.abs(K - K.T).max() > 1e-8 * np.abs(K).max():
+        raise ValueError("kernel='precomputed' needs a symmetric matrix between all training points")
 
 
 def _plain(X: object, y: object) -> bool:

@@ -81,16 +81,19 @@ class HMEM(_EllipsoidMachine):
         default, since balls of half the distance may touch, and then there is no hard margin.
     novelty : {"all", "class", "own"}, default "all"
         From which points of the training set: all, those of its class, or those of its own set.
-    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
-        A callable takes two matrices of points and returns the matrix of kernel values.
-    gamma : float or None, default None
-        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+    kernel : {"linear", "rbf", "poly", "laplacian", "sigmoid", "chi2", "cosine"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values. Sets that are no points need
+        a kernel with a gradient: "linear", "rbf" or "poly".
+    gamma : {"scale", "auto"} or float, default "scale"
+        The width of "rbf", exp(-gamma ‖x - z‖²), of "poly", (gamma x'z + coef0)^degree, and of "laplacian", "sigmoid" and
+        "chi2": a number, 1 / (n_features · X.var()), or 1 / n_features.
     degree : int, default 3
         The degree of "poly".
     coef0 : float, default 1.0
-        The constant of "poly".
-    solver : {"alternating", "socp"}, default "alternating"
-        The algorithm: critical points and SVMs in turn (Table 1); one cone program, for the linear kernel.
+        The constant of "poly" and "sigmoid".
+    solver : {"alternating", "socp", "cvxpy"}, default "alternating"
+        The algorithm: critical points and SVMs in turn (Table 1); for the linear kernel one cone program, or the same
+        written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
@@ -106,6 +109,8 @@ class HMEM(_EllipsoidMachine):
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         The names of the features, if X had names.
+    gamma_ : float
+        The width that was used, for a kernel that has one.
     coef_ : ndarray of shape (1, n_features_in_)
         w, for the linear kernel only.
     intercept_ : ndarray of shape (1,)
@@ -154,7 +159,7 @@ class HMEM(_EllipsoidMachine):
         covering: str | Mapping[str, object] | Covering | None = None,
         novelty: str = "all",
         kernel: Kernel = "linear",
-        gamma: float | None = None,
+        gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 1.0,
         solver: str = "alternating",
@@ -203,17 +208,20 @@ class SMEM(_EllipsoidMachine):
         From which points of the training set: all, those of its class, or those of its own set.
     slack : {"point", "shared"}, default "point"
         Whether every critical point has a slack of its own, as printed, or every set has one, which is (6).
-        Solver "socp" solves (6) whatever ``slack`` and ``eps`` are.
-    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
-        A callable takes two matrices of points and returns the matrix of kernel values.
-    gamma : float or None, default None
-        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+        Solvers "socp" and "cvxpy" solve (6) whatever ``slack`` and ``eps`` are.
+    kernel : {"linear", "rbf", "poly", "laplacian", "sigmoid", "chi2", "cosine"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values. Sets that are no points need
+        a kernel with a gradient: "linear", "rbf" or "poly".
+    gamma : {"scale", "auto"} or float, default "scale"
+        The width of "rbf", exp(-gamma ‖x - z‖²), of "poly", (gamma x'z + coef0)^degree, and of "laplacian", "sigmoid" and
+        "chi2": a number, 1 / (n_features · X.var()), or 1 / n_features.
     degree : int, default 3
         The degree of "poly".
     coef0 : float, default 1.0
-        The constant of "poly".
-    solver : {"alternating", "socp"}, default "alternating"
-        The algorithm: critical points and SVMs in turn (Table 1); one cone program, for the linear kernel.
+        The constant of "poly" and "sigmoid".
+    solver : {"alternating", "socp", "cvxpy"}, default "alternating"
+        The algorithm: critical points and SVMs in turn (Table 1); for the linear kernel one cone program, or the same
+        written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
@@ -229,6 +237,8 @@ class SMEM(_EllipsoidMachine):
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         The names of the features, if X had names.
+    gamma_ : float
+        The width that was used, for a kernel that has one.
     coef_ : ndarray of shape (1, n_features_in_)
         w, for the linear kernel only.
     intercept_ : ndarray of shape (1,)
@@ -279,7 +289,7 @@ class SMEM(_EllipsoidMachine):
         novelty: str = "all",
         slack: str = "point",
         kernel: Kernel = "linear",
-        gamma: float | None = None,
+        gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 1.0,
         solver: str = "alternating",

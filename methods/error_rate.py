@@ -31,18 +31,20 @@ class ErrorRateClassifier(BinaryMethod):
         The bounds of the positive and of the negative class. None stands half-way between the smallest feasible value
         and 1: of both, kept equal, if both are None. Bounds that are given are never changed: if they are infeasible,
         ``fit`` raises InfeasibleProblem.
-    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
-        A callable takes two matrices of points and returns the matrix of kernel values.
-    gamma : float or None, default None
-        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+    kernel : {"linear", "rbf", "poly", "laplacian", "sigmoid", "chi2", "cosine", "precomputed"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values; with "precomputed", X is that
+        matrix. "sigmoid" and "precomputed" must be positive semi-definite on the training points.
+    gamma : {"scale", "auto"} or float, default "scale"
+        The width of "rbf", exp(-gamma ‖x - z‖²), of "poly", (gamma x'z + coef0)^degree, and of "laplacian", "sigmoid" and
+        "chi2": a number, 1 / (n_features · X.var()), or 1 / n_features.
     degree : int, default 3
         The degree of "poly".
     coef0 : float, default 1.0
-        The constant of "poly".
+        The constant of "poly" and "sigmoid".
     ridge : float, default 0.0
         Added to both covariances (the paper's ε): Σ_i + ridge·I in feature space.
-    solver : {"secular", "socp", "ellipsoid"}, default "secular"
-        The algorithm: the secular equations, a cone program, or the iteration of Lin & Han.
+    solver : {"secular", "socp", "ellipsoid", "cvxpy"}, default "secular"
+        The algorithm: the secular equations, a cone program, the iteration of Lin & Han, or (3.15) written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
@@ -58,6 +60,8 @@ class ErrorRateClassifier(BinaryMethod):
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         The names of the features, if X had names.
+    gamma_ : float
+        The width that was used, for a kernel that has one.
     coef_ : ndarray of shape (1, n_features_in_)
         w, for the linear kernel only.
     intercept_ : ndarray of shape (1,)
@@ -98,7 +102,7 @@ class ErrorRateClassifier(BinaryMethod):
         eta_neg: float | None = None,
         *,
         kernel: Kernel = "linear",
-        gamma: float | None = None,
+        gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 1.0,
         ridge: float = 0.0,

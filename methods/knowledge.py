@@ -44,6 +44,11 @@ class KnowledgeMethod(BinaryMethod):
 
     covering: str | Mapping[str, object] | Covering | None
 
+    def _validate_params(self) -> None:
+        if self.kernel == "precomputed":
+            raise ValueError(f"{type(self).__name__} makes sets around points: kernel='precomputed' has no points")
+        super()._validate_params()
+
     def fit(self, X: ArrayLike, y: ArrayLike, shapes: Shapes | None = None) -> Self:
         """Fit to knowledge sets around the rows of X.
 
@@ -125,14 +130,16 @@ class TSVC(KnowledgeMethod):
         point of the other class; a dict has the options of a `Covering`; None takes the points themselves.
     accumulate : bool, default False
         Whether the points join those of the iterations before, as SMEM's do, instead of replacing them.
-    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
-        A callable takes two matrices of points and returns the matrix of kernel values.
-    gamma : float or None, default None
-        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+    kernel : {"linear", "rbf", "poly", "laplacian", "sigmoid", "chi2", "cosine"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values. Sets that are no points need
+        a kernel with a gradient: "linear", "rbf" or "poly".
+    gamma : {"scale", "auto"} or float, default "scale"
+        The width of "rbf", exp(-gamma ‖x - z‖²), of "poly", (gamma x'z + coef0)^degree, and of "laplacian", "sigmoid" and
+        "chi2": a number, 1 / (n_features · X.var()), or 1 / n_features.
     degree : int, default 3
         The degree of "poly".
     coef0 : float, default 1.0
-        The constant of "poly".
+        The constant of "poly" and "sigmoid".
     solver : {"alternating"}, default "alternating"
         The algorithm: least critical points and SVMs in turn.
     solver_options : dict or None, default None
@@ -150,6 +157,8 @@ class TSVC(KnowledgeMethod):
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         The names of the features, if X had names.
+    gamma_ : float
+        The width that was used, for a kernel that has one.
     coef_ : ndarray of shape (1, n_features_in_)
         w, for the linear kernel only.
     intercept_ : ndarray of shape (1,)
@@ -195,7 +204,7 @@ class TSVC(KnowledgeMethod):
         covering: str | Mapping[str, object] | Covering | None = "half",
         accumulate: bool = False,
         kernel: Kernel = "linear",
-        gamma: float | None = None,
+        gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 1.0,
         solver: str = "alternating",
@@ -240,14 +249,16 @@ class SCSVM(KnowledgeMethod):
     covering : {"half"}, dict, Covering or None, default "half"
         How ``fit`` makes sets of points if it is given no shapes. "half" is a ball of half the distance to the nearest
         point of the other class; a dict has the options of a `Covering`; None takes the points themselves.
-    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
-        A callable takes two matrices of points and returns the matrix of kernel values.
-    gamma : float or None, default None
-        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+    kernel : {"linear", "rbf", "poly", "laplacian", "sigmoid", "chi2", "cosine"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values. Sets that are no points need
+        a kernel with a gradient: "linear", "rbf" or "poly".
+    gamma : {"scale", "auto"} or float, default "scale"
+        The width of "rbf", exp(-gamma ‖x - z‖²), of "poly", (gamma x'z + coef0)^degree, and of "laplacian", "sigmoid" and
+        "chi2": a number, 1 / (n_features · X.var()), or 1 / n_features.
     degree : int, default 3
         The degree of "poly".
     coef0 : float, default 1.0
-        The constant of "poly".
+        The constant of "poly" and "sigmoid".
     solver : {"libsvm"}, default "libsvm"
         The algorithm: libsvm with Newton steps that finish it.
     solver_options : dict or None, default None
@@ -265,6 +276,8 @@ class SCSVM(KnowledgeMethod):
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         The names of the features, if X had names.
+    gamma_ : float
+        The width that was used, for a kernel that has one.
     coef_ : ndarray of shape (1, n_features_in_)
         w, for the linear kernel only.
     intercept_ : ndarray of shape (1,)
@@ -306,7 +319,7 @@ class SCSVM(KnowledgeMethod):
         C: float = 1.0,
         covering: str | Mapping[str, object] | Covering | None = "half",
         kernel: Kernel = "linear",
-        gamma: float | None = None,
+        gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 1.0,
         solver: str = "libsvm",

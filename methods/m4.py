@@ -38,19 +38,21 @@ class M4(BinaryMethod):
     ----------
     C : float or inf, default 1.0
         The cost of a unit of slack; ``inf`` allows none.
-    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
-        A callable takes two matrices of points and returns the matrix of kernel values.
-    gamma : float or None, default None
-        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+    kernel : {"linear", "rbf", "poly", "laplacian", "sigmoid", "chi2", "cosine", "precomputed"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values; with "precomputed", X is that
+        matrix. "sigmoid" and "precomputed" must be positive semi-definite on the training points.
+    gamma : {"scale", "auto"} or float, default "scale"
+        The width of "rbf", exp(-gamma ‖x - z‖²), of "poly", (gamma x'z + coef0)^degree, and of "laplacian", "sigmoid" and
+        "chi2": a number, 1 / (n_features · X.var()), or 1 / n_features.
     degree : int, default 3
         The degree of "poly".
     coef0 : float, default 1.0
-        The constant of "poly".
+        The constant of "poly" and "sigmoid".
     ridge : float or None, default None
         Added to both covariances in feature space. None adds 1e-6 of the variance of the data, enough to fit any data.
         With a kernel of full rank and a small ridge each class can be mapped to one point, and ρ says nothing.
-    solver : {"sequential-socp"}, default "sequential-socp"
-        The algorithm: a cone program.
+    solver : {"sequential-socp", "cvxpy"}, default "sequential-socp"
+        The algorithm: a cone program, or the same written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
@@ -66,6 +68,8 @@ class M4(BinaryMethod):
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         The names of the features, if X had names.
+    gamma_ : float
+        The width that was used, for a kernel that has one.
     coef_ : ndarray of shape (1, n_features_in_)
         The normal of the hyperplane, for the linear kernel only.
     intercept_ : ndarray of shape (1,)
@@ -102,7 +106,7 @@ class M4(BinaryMethod):
         self,
         C: float = 1.0,
         kernel: Kernel = "linear",
-        gamma: float | None = None,
+        gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 1.0,
         ridge: float | None = None,

@@ -55,14 +55,16 @@ class MPM(BinaryMethod):
 
     Parameters
     ----------
-    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
-        A callable takes two matrices of points and returns the matrix of kernel values.
-    gamma : float or None, default None
-        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+    kernel : {"linear", "rbf", "poly", "laplacian", "sigmoid", "chi2", "cosine", "precomputed"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values; with "precomputed", X is that
+        matrix. "sigmoid" and "precomputed" must be positive semi-definite on the training points.
+    gamma : {"scale", "auto"} or float, default "scale"
+        The width of "rbf", exp(-gamma ‖x - z‖²), of "poly", (gamma x'z + coef0)^degree, and of "laplacian", "sigmoid" and
+        "chi2": a number, 1 / (n_features · X.var()), or 1 / n_features.
     degree : int, default 3
         The degree of "poly".
     coef0 : float, default 1.0
-        The constant of "poly".
+        The constant of "poly" and "sigmoid".
     ridge : float or None, default None
         Added to the diagonal of both covariances. None adds 1e-8 of the mean variance of a coordinate, enough to
         fit any data. The amount used is ``ridge_``: a bound means nothing without it.
@@ -73,8 +75,9 @@ class MPM(BinaryMethod):
         For kernels: a is a combination of as many training points as it takes (pivoted Cholesky) for every other one
         to be within √(rank_tol · max k(x, x)) of their span. The bounds stay valid and can only be smaller. None
         takes all points.
-    solver : {"frontier", "least-squares", "socp"}, default "frontier"
-        The algorithm: the curve of all trade-offs, iterative least squares, or a cone program.
+    solver : {"frontier", "least-squares", "socp", "cvxpy"}, default "frontier"
+        The algorithm: the curve of all trade-offs, iterative least squares, a cone program, or that program written
+        in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
@@ -90,6 +93,8 @@ class MPM(BinaryMethod):
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         The names of the features, if X had names.
+    gamma_ : float
+        The width that was used, for a kernel that has one.
     coef_ : ndarray of shape (1, n_features_in_)
         The normal of the hyperplane, for the linear kernel only.
     intercept_ : ndarray of shape (1,)
@@ -130,7 +135,7 @@ class MPM(BinaryMethod):
     def __init__(
         self,
         kernel: Kernel = "linear",
-        gamma: float | None = None,
+        gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 1.0,
         ridge: float | None = None,
@@ -260,14 +265,16 @@ class BMPM(MPM):
     min_accuracy_neg : float in (0, 1) or None, default None
         The worst-case accuracy that the negative class keeps at least. A level that no hyperplane can keep raises
         InfeasibleProblem, which names the largest one that can be kept. None takes MPM's level, which gives MPM.
-    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
-        A callable takes two matrices of points and returns the matrix of kernel values.
-    gamma : float or None, default None
-        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+    kernel : {"linear", "rbf", "poly", "laplacian", "sigmoid", "chi2", "cosine", "precomputed"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values; with "precomputed", X is that
+        matrix. "sigmoid" and "precomputed" must be positive semi-definite on the training points.
+    gamma : {"scale", "auto"} or float, default "scale"
+        The width of "rbf", exp(-gamma ‖x - z‖²), of "poly", (gamma x'z + coef0)^degree, and of "laplacian", "sigmoid" and
+        "chi2": a number, 1 / (n_features · X.var()), or 1 / n_features.
     degree : int, default 3
         The degree of "poly".
     coef0 : float, default 1.0
-        The constant of "poly".
+        The constant of "poly" and "sigmoid".
     ridge : float or None, default None
         Added to the diagonal of both covariances. None adds 1e-8 of the mean variance of a coordinate, enough to
         fit any data. The amount used is ``ridge_``: a bound means nothing without it.
@@ -278,8 +285,9 @@ class BMPM(MPM):
         For kernels: a is a combination of as many training points as it takes (pivoted Cholesky) for every other one
         to be within √(rank_tol · max k(x, x)) of their span. The bounds stay valid and can only be smaller. None
         takes all points.
-    solver : {"frontier", "fractional", "gradient-projection", "socp"}, default "frontier"
-        The algorithm: the curve of all trade-offs, the parametric method, Rosen's gradient projection, or cone programs.
+    solver : {"frontier", "fractional", "gradient-projection", "socp", "cvxpy"}, default "frontier"
+        The algorithm: the curve of all trade-offs, the parametric method, Rosen's gradient projection, cone programs,
+        or (12) written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
@@ -295,6 +303,8 @@ class BMPM(MPM):
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         The names of the features, if X had names.
+    gamma_ : float
+        The width that was used, for a kernel that has one.
     coef_ : ndarray of shape (1, n_features_in_)
         The normal of the hyperplane, for the linear kernel only.
     intercept_ : ndarray of shape (1,)
@@ -332,7 +342,7 @@ class BMPM(MPM):
         self,
         min_accuracy_neg: float | None = None,
         kernel: Kernel = "linear",
-        gamma: float | None = None,
+        gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 1.0,
         ridge: float | None = None,

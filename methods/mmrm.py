@@ -45,17 +45,19 @@ class MMRM(BinaryMethod):
         The cost of a unit of slack; ``inf`` is the hard margin (24).
     C_unit : {"threshold", "absolute"}, default "threshold"
         Whether C counts in multiples of the threshold, or is the paper's own.
-    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
-        A callable takes two matrices of points and returns the matrix of kernel values.
-    gamma : float or None, default None
-        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+    kernel : {"linear", "rbf", "poly", "laplacian", "sigmoid", "chi2", "cosine", "precomputed"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values; with "precomputed", X is that
+        matrix. (30) takes any kernel.
+    gamma : {"scale", "auto"} or float, default "scale"
+        The width of "rbf", exp(-gamma ‖x - z‖²), of "poly", (gamma x'z + coef0)^degree, and of "laplacian", "sigmoid" and
+        "chi2": a number, 1 / (n_features · X.var()), or 1 / n_features.
     degree : int, default 3
         The degree of "poly".
     coef0 : float, default 1.0
-        The constant of "poly".
-    solver : {"lp", "column-generation"}, default "lp"
+        The constant of "poly" and "sigmoid".
+    solver : {"lp", "column-generation", "cvxpy"}, default "lp"
         The algorithm: the whole linear program by the simplex method of HiGHS; small parts of it by an interior
-        point method, for many points.
+        point method, for many points; the program written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
@@ -71,6 +73,8 @@ class MMRM(BinaryMethod):
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         The names of the features, if X had names.
+    gamma_ : float
+        The width that was used, for a kernel that has one.
     coef_ : ndarray of shape (1, n_features_in_)
         w, for the linear kernel only.
     intercept_ : ndarray of shape (1,)
@@ -104,12 +108,14 @@ class MMRM(BinaryMethod):
         "C_unit": [StrOptions({"threshold", "absolute"})],
     }
 
+    _needs_definite = False  # (30) is a linear program in K, whatever K is
+
     def __init__(
         self,
         C: float = 10.0,
         C_unit: str = "threshold",
         kernel: Kernel = "linear",
-        gamma: float | None = None,
+        gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 1.0,
         solver: str = "lp",
@@ -140,7 +146,9 @@ class MMRM(BinaryMethod):
                 lambda: _of_kernel(train.gram(kernel) if whole else train.kernel(kernel), z, weight, whole),
             )
         problem = replace(problem, C=C)
-        answer = self._solve(problem, session=train.work.once(("ratio path", self.solver, kernel), Session))
+        path = ("ratio path", self.solver, kernel)
+        carried = {"session": train.work.once(path, Session[object])} if self._can.session else {}
+        answer = self._solve(problem, **carried)
         primal, bracket = answer.primal, problem.certify(answer.primal, answer.dual)
         coefficients = (1.0 if kernel is None else z) * primal.v / size
         return Fitted(

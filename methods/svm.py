@@ -28,16 +28,19 @@ class SVM(BinaryMethod):
         The cost of a unit of slack of a positive point.
     C_neg : float, default 1.0
         The cost of a unit of slack of a negative point.
-    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
-        A callable takes two matrices of points and returns the matrix of kernel values.
-    gamma : float or None, default None
-        The width of "rbf", exp(-gamma ‖x - z‖²), and of "poly", (gamma x'z + coef0)^degree, which both need it.
+    kernel : {"linear", "rbf", "poly", "laplacian", "sigmoid", "chi2", "cosine", "precomputed"} or callable, default "linear"
+        A callable takes two matrices of points and returns the matrix of kernel values; with "precomputed", X is that
+        matrix. "sigmoid" and "precomputed" must be positive semi-definite on the training points.
+    gamma : {"scale", "auto"} or float, default "scale"
+        The width of "rbf", exp(-gamma ‖x - z‖²), of "poly", (gamma x'z + coef0)^degree, and of "laplacian", "sigmoid" and
+        "chi2": a number, 1 / (n_features · X.var()), or 1 / n_features.
     degree : int, default 3
         The degree of "poly".
     coef0 : float, default 1.0
-        The constant of "poly".
-    solver : {"libsvm", "interior-point"}, default "libsvm"
-        The algorithm: libsvm with Newton steps that finish it; an interior point method, quick for few features.
+        The constant of "poly" and "sigmoid".
+    solver : {"libsvm", "interior-point", "cvxpy"}, default "libsvm"
+        The algorithm: libsvm with Newton steps that finish it; an interior point method, quick for few features;
+        (2.11) written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
@@ -53,6 +56,8 @@ class SVM(BinaryMethod):
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         The names of the features, if X had names.
+    gamma_ : float
+        The width that was used, for a kernel that has one.
     coef_ : ndarray of shape (1, n_features_in_)
         w, for the linear kernel only.
     intercept_ : ndarray of shape (1,)
@@ -88,7 +93,7 @@ class SVM(BinaryMethod):
         C_pos: float = 1.0,
         C_neg: float = 1.0,
         kernel: Kernel = "linear",
-        gamma: float | None = None,
+        gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 1.0,
         solver: str = "libsvm",

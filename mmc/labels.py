@@ -26,6 +26,11 @@ def positive_label(labels: Iterable[Label]) -> Label:
     return ordered(labels)[-1]
 
 
+def is_number(label: object) -> bool:
+    """Whether a label is a number, or text that spells one."""
+    return _number(label) is not None
+
+
 def _number(label: object) -> float | None:
     try:
         number = float(str(label))

@@ -160,6 +160,7 @@ def _decision_values(fits: Sequence[_Fit], rho: tuple[float, float]) -> Figure:
     figure, panels = plt.subplots(
         2, len(fits), figsize=(5.6 * len(fits), 8.4), sharey="row", layout="constrained", squeeze=False
     )
+    limit = max(float(np.max(np.abs(fit.model.decision_function(fit.X)))) for fit in fits)  # one scale for all panels
     for fit, (above, below), letters in zip(fits, panels.T, _letters(len(fits)), strict=True):
         g = fit.model.decision_function(fit.X)
         for side, name, colour in _CLASSES:
@@ -170,7 +171,6 @@ def _decision_values(fits: Sequence[_Fit], rho: tuple[float, float]) -> Figure:
         inside = np.mean((fit.y * g >= rho[0] - 1e-6) & (fit.y * g <= rho[1] + 1e-6))
         above.set(title=f"({letters[0]}) {fit.label}: {100 * inside:.0f} % in the band", xlabel="training point")
         xs, ys, plane = fit.over_the_plane()
-        limit = np.max(np.abs(g))
         box = (xs[0], xs[-1], ys[0], ys[-1])
         shades = {"cmap": "RdBu_r", "vmin": -limit, "vmax": limit}
         mesh = below.imshow(plane, extent=box, origin="lower", interpolation="none", **shades)

@@ -9,12 +9,15 @@ import numpy as np
 
 from mmc.experiments.cells import Cell
 from mmc.experiments.config import Experiment
-from mmc.experiments.figures.drawing import Drawing, Kind, Problem
+from mmc.experiments.figures.drawing import Array, Drawing, Kind, Problem
 from mmc.words import nearest
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+_BANDS = 3  # more would hide each other
+_STYLES = ("-", "--", "-.", ":")
 
 
 class Curves(Kind):
@@ -94,18 +97,32 @@ class Curves(Kind):
                 if row == len(table.metrics) - 1:
                     axes.set_xlabel(drawing.label(self.x))
         named = panels[0][0].get_legend_handles_labels()
-        figure.legend(*named, loc="outside lower center", ncols=min(len(values) + 1, 4))
+        spread = "band" if len(values) <= _BANDS else "bar"
+        title = f"{spread}s: ± one standard deviation over repetitions"
+        figure.legend(*named, loc="outside lower center", ncols=min(len(values) + 1, 4), title=title)
         yield "", figure
 
     def _panel(self, axes: Axes, drawing: Drawing, cells: list[Cell], values: list[float]) -> None:
         from matplotlib import colormaps
 
-        for colour, value in zip(colormaps["viridis"](np.linspace(0, 0.9, len(values))), values, strict=True):
+        colours = colormaps["viridis"](np.linspace(0, 0.85, len(values)))
+        for index, (colour, value) in enumerate(zip(colours, values, strict=True)):
             chosen = sorted((c for c in cells if _at(c, self.lines) == value), key=lambda c: _at(c, self.x))
             at = [_at(c, self.x) for c in chosen]
             mean, std = np.array([c.mean for c in chosen]), np.array([c.std for c in chosen])
-            axes.plot(at, mean, "o-", markersize=3, color=colour, label=f"{drawing.label(self.lines)} = {value:g}")
-            axes.fill_between(at, mean - std, mean + std, color=colour, alpha=0.15, linewidth=0)
+            low, high = _cut(mean - std, mean + std, any(c.percent for c in chosen))
+            style = {"color": colour, "linestyle": _STYLES[index % len(_STYLES)], "marker": "o", "markersize": 3}
+            name = f"{drawing.table.label(self.lines)} = {value:g}"
+            if len(values) <= _BANDS:
+                axes.plot(at, mean, label=name, **style)
+                axes.fill_between(at, low, high, color=colour, alpha=0.15, linewidth=0)
+            else:  # many bands would hide each other
+                axes.errorbar(at, mean, (mean - low, high - mean), elinewidth=0.7, capsize=2, label=name, **style)
+
+
+def _cut(low: Array, high: Array, percent: bool) -> tuple[Array, Array]:
+    """Return the ends of a band; no share is below 0 or above 100 %."""
+    return (np.clip(low, 0, 100), np.clip(high, 0, 100)) if percent else (low, high)
 
 
 def _at(cell: Cell, key: str) -> float:

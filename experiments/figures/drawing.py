@@ -30,6 +30,25 @@ Array: TypeAlias = NDArray[np.float64]
 Problem: TypeAlias = tuple[KeyPath, str]
 
 
+# Names of parameters and metrics as words; a config's own labels come first.
+_WORDS = {
+    "gamma": "γ of the Gaussian kernel",
+    "eps": "ε: how far a point must move to count",
+    "ridge": "ridge on the covariances",
+    "C": "cost of slack, C",
+    "+ve held %": "splits that kept the bound, positive class, %",
+    "−ve held %": "splits that kept the bound, negative class, %",
+    "+ve bound %": "bound of the positive class, %",
+    "−ve bound %": "bound of the negative class, %",
+    "+ve acc %": "accuracy of the positive class, %",
+    "−ve acc %": "accuracy of the negative class, %",
+    "+ve err %": "error of the positive class, %",
+    "−ve err %": "error of the negative class, %",
+    "err %": "error, %",
+    "acc %": "accuracy, %",
+}
+
+
 class Fitted(Protocol):
     """What a figure needs of a fitted method."""
 
@@ -60,7 +79,8 @@ class Drawing:
 
     def label(self, word: Json) -> str:
         """Return how a key, a value or a metric is written in a figure."""
-        return shown(self.table.label(word))
+        text = self.table.label(word)
+        return shown(_WORDS.get(text, text))
 
     def units_of(self, dataset: str, label: str) -> list[Unit]:
         """Return the units of a method on a data set, in the order of the splits."""

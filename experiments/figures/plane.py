@@ -95,6 +95,7 @@ class Plane(Kind):
             horizontalalignment="right" if best[0] > 0.85 else "left",
             color="crimson",
             fontweight="bold",
+            bbox={"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "none", "alpha": 0.85},
         )
 
 
@@ -115,7 +116,8 @@ def _frontiers(axes: Axes, units: Sequence[Unit]) -> None:
         curves.append(ErrorRateClassifier(**own).feasible_eta_neg(*training_part(unit), rates))
     edges = np.nan_to_num(np.array(curves), nan=1.1)  # beyond 1: no rate of the other class is feasible
     axes.plot(rates, edges.T, color="black", linewidth=0.4, alpha=0.5)
+    axes.plot([], [], color="black", linewidth=0.4, alpha=0.5, label="of each split")
     worst = edges.max(axis=0)
     axes.fill_between(rates, 0, worst, facecolor="white", edgecolor="0.5", hatch="////", linewidth=0)
-    axes.plot(rates, worst, color="black", linewidth=1.4, label="edge of feasibility on every split")
+    axes.plot(rates, worst, color="black", linewidth=1.4, label="edge of what is feasible on every split")
     axes.legend(loc="lower left", framealpha=0.95, fontsize="small")

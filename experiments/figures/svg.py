@@ -25,6 +25,24 @@ def compact(text: str) -> str:
     return re.sub(r"\s+", " ", text).replace("> <", ">\n<")
 
 
+# Matplotlib writes every colour into a style of its own. In the dark, black becomes light and white becomes dark.
+_DARK = (
+    "<style>@media (prefers-color-scheme: dark) {"
+    "[style*='stroke: #000000']{stroke:#d5dbe3!important}[style*='fill: #000000']{fill:#d5dbe3!important}"
+    "[style*='stroke: #ffffff']{stroke:#0d1117!important}[style*='fill: #ffffff']{fill:#0d1117!important}"
+    "text:not([style*='fill:']),use:not([style*='fill:']){fill:#d5dbe3}"
+    "[style*='fill: #000080']{fill:#8fb4ff!important}[style*='stroke: #000080']{stroke:#8fb4ff!important}"
+    "}</style>"
+)
+
+
+def on_any_ground(text: str) -> str:
+    """Return an SVG without its white ground and that of its axes, whose lines and words suit light and dark pages."""
+    text = re.sub(r'(<path d="[^"]*z ?" style=")fill: #ffffff("/>)', r"\1fill: none\2", text, count=1)
+    text = re.sub(r'(<g>\s*<path d="[^"]*z ?" style=")fill: #ffffff("/>)', r"\1fill: none\2", text)
+    return re.sub(r"(<svg[^>]*>)", lambda found: found[1] + _DARK, text, count=1)
+
+
 def _straight(found: re.Match[str]) -> str:
     points = np.array(re.sub(r"[ML\s]+", " ", found[0]).split(), float).reshape(-1, 2)
     return "M " + " ".join(f"{x:g} {y:g}" for x, y in simplified(points, _NEAR).round(2).tolist())

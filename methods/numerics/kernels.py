@@ -12,10 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mmc.methods.solution import FitError
+
 Array = NDArray[np.float64]
 Kernel = str | Callable[[Array, Array], Array]
-KERNELS = ("linear", "rbf", "poly")
+KERNELS = ("linear", "rbf", "poly", "laplacian", "sigmoid", "chi2", "cosine", "precomputed")
 MOVABLE = ("linear", "rbf")
+WITH_GAMMA = ("rbf", "poly", "laplacian", "sigmoid", "chi2")
+UNSURE = ("sigmoid", "precomputed")  # not positive semi-definite as such
 _TILE = 256
 
 
@@ -29,11 +33,8 @@ class KernelSpec:
     coef0: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.kernel in ("rbf", "poly") and self.gamma is None:
-            raise ValueError(
-                f"kernel {self.kernel!r} needs gamma, its width: "
-                + ("k = exp(-gamma |x-z|^2)" if self.kernel == "rbf" else "k = (gamma x'z + coef0)^degree")
-            )
+        if self.kernel in WITH_GAMMA and self.gamma is None:
+            raise ValueError(f"kernel {self.kernel!r} needs gamma, its width")
 
     @property
     def movable(self) -> bool:
@@ -52,6 +53,10 @@ class KernelSpec:
             if K.shape != (len(X), len(Z)):
                 raise ValueError(f"the kernel returned shape {K.shape}, expected {(len(X), len(Z))}")
             return K
+        if self.kernel in ("laplacian", "sigmoid", "chi2", "cosine"):
+            return self._pairwise(X, Z)
+        if self.kernel == "precomputed":
+            return X.copy()
         if X is Z and len(X) > 2 * _TILE:
             return self._symmetric(X)
         K = X @ Z.T
@@ -75,15 +80,37 @@ class KernelSpec:
 
     def lengths(self, X: Array) -> Array:
         """Return √k(x_i, x_i)."""
-        if self.kernel == "rbf":
+        if self.kernel in ("rbf", "laplacian"):
             return np.ones(len(X))
-        if callable(self.kernel):
+        if self.kernel == "precomputed":
+            diagonal: Array = X.diagonal()
+            return np.sqrt(np.abs(diagonal))
+        if self.kernel not in ("linear", "poly"):
             parts = np.array_split(X, 1 + len(X) // 64)
             return np.sqrt(np.abs(np.concatenate([np.diag(self(part, part)) for part in parts])))
         squares: Array = np.einsum("ij,ij->i", X, X)
         if self.kernel == "poly":
             return (self._width * squares + self.coef0) ** (self.degree / 2)
         return np.sqrt(squares)
+
+    def _pairwise(self, X: Array, Z: Array) -> Array:
+        """Return the matrix by scikit-learn's function of that name."""
+        from sklearn.metrics.pairwise import pairwise_kernels
+
+        if self.kernel == "chi2" and min(X.min(), Z.min()) < 0:
+            raise FitError("kernel 'chi2' is for features that are never negative; scale them to [0, 1], or take 'rbf'")
+        options = {"gamma": self.gamma, "coef0": self.coef0}
+        K: Array = pairwise_kernels(X, Z, metric=self.kernel, filter_params=True, **options)
+        return K
+
+    def check_definite(self, K: Array) -> None:
+        """Raise FitError if this Gram matrix has an eigenvalue below 0: the problems are convex only without."""
+        lowest, highest = np.linalg.eigvalsh(K)[[0, -1]]
+        if lowest < -1e-8 * max(highest, -lowest):
+            raise FitError(
+                f"kernel {self.kernel!r} is not positive semi-definite on these points: the Gram matrix has eigenvalues from "
+                f"{lowest:.3g} to {highest:.3g}, so that the problem is not convex; take other parameters or another kernel"
+            )
 
     def _symmetric(self, X: Array) -> Array:
         """Return the Gram matrix, computed on one side of the diagonal."""
@@ -98,8 +125,9 @@ class KernelSpec:
 
     def gradient(self, X: Array, Z: Array, weights: Array) -> Array:
         """Return the rows Σ_j weights_j ∇ₓk(x_i, z_j): the gradient at every x_i of a kernel expansion."""
-        if callable(self.kernel):
-            raise ValueError("a callable kernel has no known gradient; take 'linear', 'rbf' or 'poly'")
+        if self.kernel not in ("linear", "rbf", "poly"):
+            name = "a callable kernel" if callable(self.kernel) else f"kernel {self.kernel!r}"
+            raise ValueError(f"{name} has no known gradient; take 'linear', 'rbf' or 'poly'")
         if self.kernel == "linear":
             return np.tile(weights @ Z, (len(X), 1))
         gamma = self._width
@@ -109,3 +137,13 @@ class KernelSpec:
         pull = self(X, Z) * weights
         rows: Array = 2 * gamma * (pull @ Z - pull.sum(axis=1)[:, None] * X)
         return rows
+
+
+def width(gamma: float | str, X: Array) -> float:
+    """Return gamma as a number: "scale" is 1 / (n_features · X.var()), "auto" 1 / n_features, as in scikit-learn's SVC."""
+    if gamma == "auto":
+        return 1.0 / int(X.shape[1])
+    if gamma == "scale":
+        variance = float(X.var())
+        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    return float(gamma)

@@ -11,5 +11,7 @@ def libsvm_kernel(K: Array | LazyGram) -> tuple[dict[str, object], Array]:
     if not isinstance(K, LazyGram):
         return {"kernel": "precomputed"}, K
     spec = K.spec
+    if spec.kernel not in ("linear", "rbf", "poly", "sigmoid"):
+        return {"kernel": spec}, K.X
     width = {} if spec.gamma is None else {"gamma": spec.gamma}
     return {"kernel": spec.kernel, "degree": spec.degree, "coef0": spec.coef0, **width}, K.X

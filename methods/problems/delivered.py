@@ -46,8 +46,10 @@ class Delivered:
     @cached_property
     def noise(self) -> Array:
         """How far rounding may move each decision value: its terms can be larger than their sum."""
-        lengths = self.lengths()
-        terms = self.coef if self.coef is not None else self.dual * lengths
+        lengths, terms = self.lengths(), self.coef
+        if terms is None:
+            assert self.dual is not None
+            terms = self.dual * lengths
         return 4 * EPS * (float(np.linalg.norm(terms)) * lengths + abs(self.offset))
 
     @cached_property

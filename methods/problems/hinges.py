@@ -31,6 +31,7 @@ from mmc.methods.solution import NotConverged
 
 NOT_CONVEX = "the kernel matrix is not positive semidefinite: the problem is not convex"
 _EPS = float(np.finfo(float).eps)
+_AT_BOUND = 1e-9  # of the largest multiplier
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,11 @@ class Hinges:
             if room >= excess > 0:
                 return np.where(part, a + way * (excess / room), a)
         return a
+
+    def settled(self, a: Array) -> Array:
+        """Return multipliers of an interior point method, which leaves none at its bounds, with those nearly there moved to it."""
+        close = _AT_BOUND * np.max(a)
+        return np.where(a < close, 0.0, np.where(a > self.C - close, self.C, a))
 
     def points(self, a: Array, interior: bool = False) -> tuple[Machine, Multipliers]:
         """Return the primal and the dual point of feasible multipliers; ``interior``: they come from an interior point method."""

@@ -83,6 +83,12 @@ class KnowledgeProblem(Problem[KnowledgeAnswer]):
         np.minimum.at(margins, owner, sign * (f + primal.b))
         return Bracket.between(self._value(float(primal.weights @ f), margins), self._bound(dual, owner))
 
+    def certify_sets(self, primal: PointRule, dual: CriticalPoints) -> Bracket:
+        """Return what the two prove of (5) or (6) itself; the kernel must be linear."""
+        sets, w = self.sets, primal.weights @ primal.points
+        margins = sets.sign * (sets.centers @ w + primal.b) - sets.widths(w)
+        return Bracket.between(self._value(float(w @ w), margins), self._bound(dual, dual.owner))
+
     def judge(self, rule: Delivered, dual: CriticalPoints) -> Verdict:
         """Return what the delivered rule is worth as the SVM (2) on the dual's points, where it was evaluated."""
         sign = self.sets.sign[dual.owner]

@@ -191,9 +191,9 @@ class RatioLP(Problem[RatioAnswer]):
     def _stepped(self, dual: Array, excess: Array) -> tuple[Array, Array]:
         """Return the mixture of λ with u, whose room between 0 and C takes the step back to G'λ = G'u, and what is left."""
         u = self.weight
-        step = lstsq(
-            np.column_stack([self.matrix.whole(), self.sign]).T, np.append(-excess, 0.0), lapack_driver="gelsy"
-        )[0]
+        back = np.column_stack([self.matrix.whole(), self.sign]).T
+        noise = len(dual) * float(np.finfo(float).eps)  # of features that repeat others: no step along it
+        step = lstsq(back, np.append(-excess, 0.0), cond=noise, lapack_driver="gelsy")[0]
         room = np.minimum(u, self.C - u)
         if np.any(room[step != 0] <= 0):
             return dual, excess

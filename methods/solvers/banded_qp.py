@@ -20,7 +20,6 @@ from mmc.methods.solution import NotConverged
 from mmc.methods.solvers import Capabilities
 
 CAN = Capabilities()
-_AT_BOUND = 1e-9  # of the largest multiplier
 _CLARABEL_TOL = 1e-13  # of its own measures; what counts is the gap computed afterwards
 VERSION = f"clarabel {clarabel.__version__}"
 
@@ -53,7 +52,5 @@ def solve(problem: BandedProblem, *, tol: float = 1e-6, max_iter: int = 200) -> 
     if not len(answer.x):
         raise NotConverged(f"Clarabel stopped: {answer.status}", answer.iterations)
     gamma, theta = unit * np.reshape(answer.x, (2, n))
-    a = np.concatenate([gamma + theta, theta])
-    bound, close = problem.hinges.C, _AT_BOUND * np.max(a)
-    a = np.where(a < close, 0.0, np.where(a > bound - close, bound, a))
+    a = problem.hinges.settled(np.concatenate([gamma + theta, theta]))
     return problem.answer(a, tol, answer.iterations, VERSION, interior=True)

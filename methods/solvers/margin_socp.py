@@ -7,7 +7,6 @@ with the origin half-way between the means. Only the direction of w is read, so 
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from importlib.metadata import version
 from math import nan
@@ -54,19 +53,15 @@ def solve(
 ) -> ClosestPoints:
     """Return the closest points of the ellipsoids; ``iterations`` counts interior-point steps.
 
-    ``backend`` is "clarabel", "ecos" or "cvxpy/NAME" for any solver that cvxpy reaches by NAME.
+    ``backend`` is "clarabel" or "ecos".
     It goes on until ``tol`` or rounding errors stop it, and what it has then must have a duality gap of at most 1e-6:
     InfeasibleProblem is raised only if our own certificate agrees, NotConverged for every other end.
     """
     geometry = problem.geometry.coordinates
     program, lifts = _state(geometry, problem.kappa)
-    if backend.startswith("cvxpy/"):
-        answer = _cvxpy(program, backend.removeprefix("cvxpy/"), tol)
-    elif backend in _DIRECT:
-        answer = _DIRECT[backend](program, tol, max_iter)
-    else:
-        hint = nearest(backend, [*_DIRECT, "cvxpy/NAME"])
-        raise ValueError(f"solver 'socp' has no backend {backend!r}: {hint}")
+    if backend not in _DIRECT:
+        raise ValueError(f"solver 'socp' has no backend {backend!r}: {nearest(backend, _DIRECT)}")
+    answer = _DIRECT[backend](program, tol, max_iter)
     if answer.v is not None:
         w, u = answer.v[: len(geometry.d)], _multipliers(answer.z, geometry, problem.kappa, lifts)
         # The multipliers of the cones are the better dual where a ball has collapsed, the support points elsewhere
@@ -158,32 +153,3 @@ def _ecos(program: _Cones, tol: float, max_iter: int) -> _Outcome:
 
 
 _DIRECT = {"clarabel": _clarabel, "ecos": _ecos}
-
-
-_TOLERANCES = {"ECOS": ("abstol", "reltol", "feastol"), "CLARABEL": ("tol_gap_abs", "tol_gap_rel", "tol_feas")}
-
-
-def _cvxpy(program: _Cones, name: str, tol: float) -> _Outcome:
-    try:
-        import cvxpy
-    except ImportError:
-        raise ImportError(f"backend 'cvxpy/{name}' needs cvxpy: pip install cvxpy") from None
-    if name not in cvxpy.installed_solvers():
-        raise ValueError(f"cvxpy does not reach {name!r} here: {nearest(name, cvxpy.installed_solvers())}")
-    v = cvxpy.Variable(len(program.c))
-    limits: list[cvxpy.Constraint] = []
-    for h, G in zip(program.h, program.G, strict=True):
-        slack = h - G @ v
-        limits.append(cvxpy.SOC(slack[0], slack[1:]) if len(h) > 1 else slack >= 0)
-    model = cvxpy.Problem(cvxpy.Minimize(program.c @ v), limits)
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Solution may be inaccurate")  # the certificate judges that
-            model.solve(solver=name, **dict.fromkeys(_TOLERANCES.get(name, ()), tol))
-    except cvxpy.SolverError as error:
-        return _Outcome(None, [], 0, str(error), "")
-    stats = model.solver_stats
-    value = None if "infeasible" in model.status else v.value
-    steps = stats.num_iters if stats is not None and stats.num_iters else 0
-    z = [] if value is None else [np.concatenate([np.ravel(part) for part in c.dual_value]) for c in limits]
-    return _Outcome(value, z, steps, model.status, f"cvxpy {cvxpy.__version__} {name}")

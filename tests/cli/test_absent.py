@@ -8,7 +8,7 @@ from mmc.cli.report_verb import report
 from mmc.datasets import REGISTRY, DataError
 from mmc.experiments.config import bundled
 from mmc.experiments.errors import ConfigError, DataAbsent
-from mmc.experiments.folders import STORE
+from mmc.experiments.folders import STORE, packaged
 from mmc.experiments.plan import absent
 from mmc.experiments.store import Store
 from mmc.experiments.validation import load
@@ -50,8 +50,9 @@ def asked(tmp_path, monkeypatch):
     monkeypatch.setattr("mmc.datasets.fetching._download", refuse)
     (tmp_path / "small.yaml").write_text(SMALL)
     configs = {"mmrm_usps": bundled()["mmrm_usps"], "small": tmp_path / "small.yaml"}
-    for module in ("cli.choices", "cli.report_verb", "experiments.config"):
+    for module in ("cli.choices", "experiments.config"):
         monkeypatch.setattr(f"mmc.{module}.bundled", lambda: configs)
+    monkeypatch.setattr("mmc.cli.choices.packaged", lambda: tmp_path / "package")
     return downloads
 
 
@@ -79,6 +80,16 @@ def test_one_that_is_named_fails(asked, tmp_path):
     assert (tmp_path / "small" / "table.csv").exists()
     with pytest.raises(DataAbsent, match="mmc data fetch usps"):
         verbs.show(Selection(("mmrm_usps",)), at(tmp_path))
+
+
+def test_the_reference_is_shown_where_neither_data_nor_records_are(asked, tmp_path, monkeypatch, capsys):
+    """As after `pip install`: the references came with the package."""
+    monkeypatch.setattr("mmc.cli.choices.packaged", packaged)
+    verbs.show(Selection(("mmrm_usps",)), at(tmp_path))
+    printed = capsys.readouterr().out
+    assert "mmrm_usps: not run here. This is the reference of commit" in printed
+    assert "of 3 reported numbers" in printed
+    assert asked == []
 
 
 def test_a_config_is_valid_without_its_data(asked, capsys):

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import sys
 from contextlib import contextmanager
 
@@ -175,3 +176,77 @@ def test_a_mistake_of_ours_is_one_message(capsys, monkeypatch, unsignalled):
     monkeypatch.setenv("MMC_DEBUG", "1")
     assert shell.guarded(command) == 70
     assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_study_that_was_run_before_is_found_by_its_name(study, places, capsys):
+    assert verbs.run(Selection((str(study),)), places, Power(1)) == 0
+    capsys.readouterr()
+    verbs.show(Selection(("small",)), places)
+    assert "small [/x] [red]study" in capsys.readouterr().out
+    study.unlink()
+    with pytest.raises(ConfigError, match="no config 'small'"):
+        verbs.show(Selection(("small",)), places)
+
+
+OWN = """\
+title: own
+datasets: {parts: {file: parts.csv, target: kind}}
+split: {kind: stratified-kfold, folds: 3}
+methods: {L: {method: lda}}
+"""
+
+
+def own(folder, few):
+    rows = [f"{i + 9 * (i % 2)},{i * i % 7},{'ok' if i % 2 else 'bad'}" for i in range(24)]
+    rows += [f"{i},{i},bad" for i in range(30)] if few else []
+    (folder / "parts.csv").write_text("\n".join(["a,b,kind", *rows, "1,,ok"]))
+    (folder / "own.yaml").write_text(OWN)
+    return Selection((str(folder / "own.yaml"),))
+
+
+def test_a_positive_class_that_nobody_stated_is_told_loudly(tmp_path, places, capfd):
+    """In validate, in run and below the table; rows used, left out and of each class are below it and in run.json."""
+    said = "own.yaml:2: parts: No positive class is stated: 'ok' is taken"
+    chosen = own(tmp_path, few=False)
+    verbs._log.handlers[0]._said.clear()
+    verbs.validate(chosen)
+    validated = capfd.readouterr().err
+    assert said in validated
+    verbs._log.handlers[0]._said.clear()
+    verbs.run(chosen, places, Power(1))
+    out, err = capfd.readouterr()
+    assert said in err
+    assert (validated + err).count("left out 1 of 25 rows") == 1
+    words = " ".join(out.split())
+    assert "parts: 24 rows: 12 ok (positive), 12 bad (negative); 1 rows with missing cells left out." in words
+    assert "`positive: bad` or `positive: ok` in the config states it." in words
+    assert "ok err %" in words
+    rows = json.loads((places.results / "own" / "run.json").read_text())["rows"]["parts"]
+    assert (rows["rows"], rows["left_out"], rows["classes"]) == (24, 1, {"bad": 12, "ok": 12})
+
+
+def test_a_class_with_few_rows_is_told_and_one_with_fewer_than_folds_refused(tmp_path, capfd):
+    chosen = own(tmp_path, few=True)
+    lines = (tmp_path / "parts.csv").read_text().splitlines()
+    few = [line for line in lines if not line.endswith("ok")] + [line for line in lines if line.endswith("ok")][:5]
+    (tmp_path / "parts.csv").write_text("\n".join(few))
+    verbs._log.handlers[0]._said.clear()
+    verbs.validate(chosen)
+    assert "parts: class 'ok' has 5 rows only: one of them is 20 % of its error rate" in capfd.readouterr().err
+    (tmp_path / "own.yaml").write_text(OWN.replace("folds: 3", "folds: 6"))
+    with pytest.raises(ConfigError, match="the smallest class has 5 rows, too few for 6 folds"):
+        verbs.validate(chosen)
+
+
+def test_a_terminal_that_is_not_utf8_gets_text_and_no_traceback(tmp_path):
+    import subprocess
+
+    command = [sys.executable, "-c", "from mmc.cli import main; main()", "show", "breast_cancer"]
+    env = {**os.environ, "PYTHONIOENCODING": "cp1252", "COLUMNS": "80", "PYTHONUTF8": "0"}
+    done = subprocess.run(command, capture_output=True, cwd=tmp_path, env=env)
+    text = done.stdout.decode("cp1252")
+    assert done.returncode == 0, done.stderr
+    assert "|eta1 | eta2 |" in text
+    assert "16.98 -0.85 ok" in " ".join(text.split())
+    assert b"Traceback" not in done.stderr
+    assert max(map(len, text.splitlines()[1:])) <= 80

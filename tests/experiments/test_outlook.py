@@ -10,10 +10,11 @@ from mmc.experiments.units import Trial
 from mmc.methods.solution import Status
 
 
-def units(label, count, trials=1):
+def units(label, count, trials=1, follows=()):
     return [
         SimpleNamespace(
             label=label,
+            follows=follows,
             source=SimpleNamespace(label="d"),
             trials=tuple(Trial(f"{label}{i}.{k}", {}) for k in range(trials)),
         )
@@ -36,6 +37,17 @@ def test_nobody_knows_of_a_kind_that_was_never_seen():
     assert Outlook(mine, {}, {}).left() is None
     assert Outlook(mine, {}, {"mine on d": 6.0}).left() == pytest.approx(24)
     assert Outlook(mine, records(mine, 1.0), {}).left() == 0
+
+
+def test_a_unit_that_others_tune_for_says_nothing_of_those_that_tune():
+    """A run said 16 hours and took 4 minutes: the later repetitions took the grid point that the first five had found."""
+    tuning, later = units("mine", 5), units("mine, later", 45, follows=("mine0.0",))
+    for unit in later:
+        unit.label = "mine"
+    outlook = Outlook([*tuning, *later], records(tuning, 1000.0), {})
+    assert outlook.left() is None
+    outlook.add(records(later[:1], 2.0).values())
+    assert outlook.left() == pytest.approx(44 * 2)
 
 
 def test_what_was_fitted_now_says_more_than_what_was_fitted_before():

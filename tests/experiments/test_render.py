@@ -10,6 +10,7 @@ from rich.console import Console
 
 from mmc.experiments import render
 from mmc.experiments.cells import Cell, Table, Verdict
+from mmc.experiments.terminal import terminal
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def table():
 
 def printed(table, width=120):
     console = Console(file=io.StringIO(), width=width, force_terminal=False)
-    for part in render.terminal(table, width):
+    for part in terminal(table, width):
         console.print(part)
     return console.file.getvalue()
 

@@ -93,7 +93,8 @@ def _judged(cells):
         )
         see = "bmpm_sensitivity" if index % 4 == 1 else None
         reason = "known why" if verdict is Verdict.KNOWN else ""
-        yield replace(cell, by_repetition=(50.0, 52.5 + index), trials=10, verdict=verdict, reason=reason, see=see)
+        found = {"by_repetition": (50.0, 52.5 + index), "trials": 10, "half_width": 30.0}
+        yield replace(cell, verdict=verdict, reason=reason, see=see, **found)
 
 
 @pytest.fixture(scope="module")
@@ -145,9 +146,26 @@ def test_every_experiment_and_every_cell_is_there(html, results):
 
 
 def test_the_first_screen_says_what_became_of_the_numbers(html):
-    first = re.sub(r"<[^>]+>|\s+", " ", html[html.index("<main") : html.index("<nav")])
+    first = re.sub(r"<[^>]+>|\s+", " ", html[html.index("<main") : html.index('class="paper"')])
     assert re.search(r"^\s*Scoreboard\s+4 \(3\)\s+of the 271 numbers", first)  # what is evidence comes first
+    assert "We rebuilt the classifiers of five papers" in first
     assert "99 times in 100" in first
+
+
+def test_every_number_is_a_square_that_says_which_it_is(html):
+    squares = re.findall(r'<a href="#([\w-]+)" tabindex="-1" aria-label="([^"]+)"><rect class="s-(\w+)"', html)
+    assert len(squares) == 271
+    assert {slug for _, _, slug in squares} >= {"match", "known", "differs", "notrun"}
+    assert all(" reported " in words for _, words, _ in squares)
+    assert any("of the interval" in words for _, words, _ in squares)
+
+
+def test_tables_can_be_taken_out_of_the_page(html, results):
+    reader = Reader(html)
+    files = [value for tag, name, value in reader.attributes if name == "data-file"]
+    assert {"study.csv", "study.tex", "bmpm_heart.csv"} <= set(files)
+    pictures = [value for tag, name, value in reader.attributes if name == "data-picture"]
+    assert "boundaries.png" in pictures
 
 
 def test_what_users_write_is_escaped(html):
@@ -175,7 +193,7 @@ def test_commands_in_a_problem_are_code(html):
 
 
 def test_a_paper_shows_the_figures_that_no_config_draws(html, results, tmp_path):
-    assert 'alt="time and memory' not in html
+    assert 'alt="time and memory' in html, "the committed one"
     (tmp_path / "scaling").mkdir()
     (tmp_path / "scaling" / "scaling.svg").write_text("<svg/>")
     text = page(results[1], tmp_path)
@@ -185,21 +203,43 @@ def test_a_paper_shows_the_figures_that_no_config_draws(html, results, tmp_path)
     Reader(text)
 
 
-def test_without_a_store_the_verb_says_what_to_do(tmp_path):
-    with pytest.raises(ConfigError, match="mmc run --all"):
-        report(None, tmp_path / "report.html", Places(tmp_path))
-    assert list(tmp_path.iterdir()) == []
+def test_without_a_store_the_references_stand_in_and_are_marked(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("mmc.cli.choices.bundled", lambda: {n: bundled()[n] for n in ("breast_cancer", "bsvm_toy")})
+    report(None, tmp_path / "report.html", Places(tmp_path))
+    printed = capsys.readouterr().out
+    assert "18 (12) informative matches" in printed
+    assert "From the references, because not run here: breast_cancer, bsvm_toy" in printed
+    text = (tmp_path / "report.html").read_text("utf-8")
+    assert "Nothing was run here: all numbers are the committed references." in text
+    assert text.count("Reference of commit") == 2
+    assert "What the papers say in words and we could not confirm" in text
+    Reader(text)
 
 
-def test_the_verb_prints_the_scoreboard_and_adds_a_users_study(tmp_path, capsys):
+def test_a_mixture_says_which_is_which(tmp_path):
     (tmp_path / "study.yaml").write_text(STUDY)
     with Store(tmp_path / STORE) as store:
         run(load(tmp_path / "study.yaml"), store, engine(1))
+    report([str(tmp_path / "study.yaml"), "breast_cancer"], tmp_path / "report.html", Places(tmp_path))
+    text = (tmp_path / "report.html").read_text("utf-8")
+    assert "1 of 2 experiments were run here; the other 1 are committed references" in text
+    assert "Reference of commit" in text[text.index('id="breast_cancer"') :]
+    assert "Reference of commit" not in text[: text.index('id="breast_cancer"')]
+
+
+def test_the_report_of_a_study_is_of_the_study(tmp_path, capsys):
+    (tmp_path / "study.yaml").write_text(STUDY)
+    with pytest.raises(ConfigError, match="no trial has a record"):
+        report([str(tmp_path / "study.yaml")], tmp_path / "report.html", Places(tmp_path))
+    with Store(tmp_path / STORE) as store:
+        run(load(tmp_path / "study.yaml"), store, engine(1))
     report([str(tmp_path / "study.yaml")], tmp_path / "report.html", Places(tmp_path))
-    printed = capsys.readouterr().out
-    assert "0 informative matches, 271 (201) not run, of 271 reported numbers" in printed
-    assert "bmpm_heart: not run: no trial has a record" in printed
-    assert 'id="study"' in (tmp_path / "report.html").read_text("utf-8")
+    assert "reported numbers" not in capsys.readouterr().out
+    text = (tmp_path / "report.html").read_text("utf-8")
+    Reader(text)
+    assert "<title>A &lt;study&gt; &amp; its" in text
+    assert "Nath" not in text
+    assert 'id="study"' in text
 
 
 @pytest.mark.parametrize(("mean", "text"), [(50.0, "0.0"), (49.99, "0.0"), (51.26, "+1.3"), (48.0, "−2.0")])
@@ -238,6 +278,22 @@ addEventListener("load", () => {
     const moved = cell.getBoundingClientRect().left - room.getBoundingClientRect().left;
     return [room.scrollLeft, cell.offsetWidth < room.clientWidth / 2 ? moved : 0];
   });
+  const filter = document.querySelector("form.filter");
+  filter.elements.paper.value = "huang";
+  filter.dispatchEvent(new Event("input"));
+  const seen = [...document.querySelectorAll("article[data-paper]")].filter((article) => !article.hidden);
+  found.papers = [...new Set(seen.map((article) => article.dataset.paper))];
+  filter.elements.paper.value = "";
+  filter.elements.words.value = "no such words";
+  filter.dispatchEvent(new Event("input"));
+  found.none = filter.querySelector(".found").textContent;
+  filter.elements.words.value = "";
+  filter.dispatchEvent(new Event("input"));
+  const square = document.querySelector("#strip a");
+  square.focus();
+  square.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
+  found.square = [document.activeElement.getAttribute("aria-label"), document.getElementById("which").textContent];
+  found.dark = [...document.images].filter((image) => image.src.startsWith("data:image/svg")).length;
   found.overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
   const out = document.createElement("pre");
   out.id = "self-test";
@@ -288,6 +344,9 @@ def test_in_a_browser(html, tmp_path, width):
     assert found["orders"] == [["10", "0.5", "2"], ["0.5", "2", "10"], ["10", "2", "0.5"], ["10", "0.5", "2"]]
     assert found["states"] == ["none", "none", "ascending"]
     assert found["focused"]
+    assert found["papers"] == ["huang"]
+    assert found["none"].startswith("0 of ")
+    assert found["square"][0] == found["square"][1] != ""
     assert len(found["differences"]) > 10
     assert found["differences"] == sorted(found["differences"])
     assert found["tables"] == len(Reader(html).tables) > 20

@@ -86,8 +86,8 @@ def test_fitted_attributes(estimator):
 
 
 def numbers(model):
-    """The single numbers among the fitted attributes, as records name them; a label may be a number too, but is none."""
-    labels = ("n_features_in_", "pos_label_")
+    """The single numbers among the fitted attributes, as records name them; labels and parameters are none of them."""
+    labels = ("n_features_in_", "pos_label_", "gamma_")
     return {
         name[:-1]
         for name, value in vars(model).items()

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import make_blobs
 
 from mmc.datasets import load
 from mmc.methods import ErrorRateClassifier, FitError, InfeasibleProblem, NotConverged
@@ -258,13 +257,6 @@ def test_the_truncated_iteration_is_kept_only_on_request():
     steps = list(kept.fit_path(X, data.y, [{**point, "eta_neg": 0.3} for point in grid], X_test=X))
     np.testing.assert_allclose(steps[1].decision, kept.decision_function(X))
     assert isinstance(steps[2].error, InfeasibleProblem)
-
-
-def test_a_missing_modelling_language_is_named(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "cvxpy", None)
-    X, y = make_blobs(40, 2, centers=2, random_state=0)
-    with pytest.raises(ImportError, match=r"pip install cvxpy"):
-        ErrorRateClassifier(0.5, 0.5, solver="socp", solver_options={"backend": "cvxpy/SCS"}).fit(X, y)
 
 
 def test_a_singular_covariance_is_an_error_of_each_step_not_of_the_path():

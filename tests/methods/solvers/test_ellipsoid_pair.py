@@ -5,7 +5,7 @@ import pytest
 
 from mmc.methods import InfeasibleProblem
 from mmc.methods.problems.ellipsoid_pair import EllipsoidPair, certify
-from mmc.methods.solvers import ellipsoid, margin_socp, secular
+from mmc.methods.solvers import cvxpy_error_rate, ellipsoid, margin_socp, secular
 
 from ..ellipsoids import (
     ETAS,
@@ -82,7 +82,7 @@ def test_random_problems_against_cvxpy(seed):
     for share in (0.5, 1 - 1e-4, 1 + 1e-4) if edge else (1.0,):
         problem = EllipsoidPair(geometry, tuple(asked * (share / p if edge else 1.0)))
         if share > 1:
-            for solver in (secular, margin_socp):
+            for solver in (secular, margin_socp, cvxpy_error_rate):
                 with pytest.raises(InfeasibleProblem) as caught:
                     solver.solve(problem)
                 assert caught.value.distance == pytest.approx(1e-4, rel=1e-4)
@@ -91,8 +91,7 @@ def test_random_problems_against_cvxpy(seed):
         proof = certify(problem, found.primal, found.dual)
         assert proof.gap <= 1e-8
         if share in (0.5, 1.0):
-            pytest.importorskip("cvxpy")
-            other, _ = answer(problem, margin_socp, backend="cvxpy/CLARABEL")
+            other, _ = answer(problem, cvxpy_error_rate)
             assert other @ other == pytest.approx(proof.scale**2 * proof.norm2, rel=1e-5)
 
 

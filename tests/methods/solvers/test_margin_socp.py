@@ -12,6 +12,3 @@ def test_backends_that_do_not_exist():
     problem = EllipsoidPair(coordinates(*fold("two_norm")), (0.5, 0.5))
     with pytest.raises(ValueError, match="did you mean 'clarabel'"):
         margin_socp.solve(problem, backend="claribel")
-    pytest.importorskip("cvxpy")
-    with pytest.raises(ValueError, match="cvxpy does not reach 'NOSUCH'"):
-        margin_socp.solve(problem, backend="cvxpy/NOSUCH")

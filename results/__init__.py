@@ -1,0 +1,1 @@
+"""The reference results: one folder per config."""
