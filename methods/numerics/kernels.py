@@ -83,12 +83,12 @@ class KernelSpec:
         if self.kernel in ("rbf", "laplacian"):
             return np.ones(len(X))
         if self.kernel == "precomputed":
-            diagonal: Array = X.diagonal()
-            return np.sqrt(np.abs(diagonal))
+            return np.sqrt(np.abs(X.diagonal()))
         if self.kernel not in ("linear", "poly"):
             parts = np.array_split(X, 1 + len(X) // 64)
-            return np.sqrt(np.abs(np.concatenate([np.diag(self(part, part)) for part in parts])))
-        squares: Array = np.einsum("ij,ij->i", X, X)
+            squares: Array = np.abs(np.concatenate([np.diag(self(part, part)) for part in parts]))
+            return np.sqrt(squares)
+        squares = np.einsum("ij,ij->i", X, X)
         if self.kernel == "poly":
             return (self._width * squares + self.coef0) ** (self.degree / 2)
         return np.sqrt(squares)
