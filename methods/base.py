@@ -437,7 +437,7 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
             else:
                 values = spec(at, at if fitted.points is None else fitted.points) @ fitted.dual
         return Delivered(
-            values + fitted.intercept,
+            values,
             space.average(),
             fitted.intercept,
             lambda: space.lengths(spec) if at is None else spec.lengths(at),

@@ -22,13 +22,13 @@ HARD = 1e-6  # by how much a constraint that must hold may be missed, relative
 
 @dataclass(frozen=True)
 class Delivered:
-    """f on the judging points, ``values``; f > 0 is the positive class.
+    """f on the judging points, ``expansion`` + ``offset``; f > 0 is the positive class.
 
     f = coef·x + offset, or Σ dual_i k(x_i, x) + offset over all judging points. ``average`` has in its two columns the weights that
     average over the positive and over the negative class. ``lengths`` returns the ‖x‖ in feature space.
     """
 
-    values: Array
+    expansion: Array
     average: Array
     offset: float
     lengths: Callable[[], Array]
@@ -36,12 +36,17 @@ class Delivered:
     dual: Array | None = None
 
     @cached_property
+    def values(self) -> Array:
+        """f on the judging points."""
+        return self.expansion + self.offset
+
+    @cached_property
     def norm2(self) -> float:
         """‖w‖² of the stored coefficients."""
         if self.coef is not None:
             return float(self.coef @ self.coef)
         assert self.dual is not None
-        return max(float(self.dual @ (self.values - self.offset)), 0.0)
+        return max(float(self.dual @ self.expansion), 0.0)
 
     @cached_property
     def noise(self) -> Array:
@@ -61,7 +66,8 @@ class Delivered:
     @cached_property
     def variances(self) -> tuple[float, float]:
         """The variance of f in either class."""
-        apart = self.values - np.where(self.average[:, 0] > 0, *self.means)
+        middles = (self.expansion @ self.average).tolist()  # without the offset, which would take digits
+        apart = self.expansion - np.where(self.average[:, 0] > 0, *middles)
         pos, neg = (apart * apart @ self.average).tolist()
         return pos, neg
 
