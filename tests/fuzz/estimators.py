@@ -79,7 +79,9 @@ DAMAGE = {
     "all small": lambda draw, X, y: X * draw.choice([1e-6, 1e-12, 1e-200]),
     "all large": lambda draw, X, y: X * draw.choice([1e6, 1e12]),
     "classes far apart": lambda draw, X, y: X + 20.0 * y[:, None],
-    "more features than points": lambda draw, X, y: np.hstack([X] * 6) + 1e-3 * draw.normal(size=(len(X), 6 * X.shape[1])),
+    "more features than points": lambda draw, X, y: (
+        np.hstack([X] * 6) + 1e-3 * draw.normal(size=(len(X), 6 * X.shape[1]))
+    ),
     "uneven scales": lambda draw, X, y: X * 10.0 ** draw.integers(-6, 7, X.shape[1]),
 }
 
@@ -95,7 +97,11 @@ def chosen(number: int, seed: int, fit: int) -> Any:
         params.update(_KERNELS[int(draw.integers(len(_KERNELS)))])
     if params:
         params["gamma"] = float(draw.choice([0.01, 0.3, 3.0, 1e-6, 1e3]))
-    solvers = [name for name in entry.solvers if name != "cvxpy" and (not params or name != "socp" or cls.__name__ not in ("HMEM", "SMEM"))]
+    solvers = [
+        name
+        for name in entry.solvers
+        if name != "cvxpy" and (not params or name != "socp" or cls.__name__ not in ("HMEM", "SMEM"))
+    ]
     params["solver"] = str(draw.choice(solvers))
     extreme = draw.random() < 0.3
     costs = [1e-8, 1e-3, 1e5, 1e9, 1e14] if extreme else [0.1, 1.0, 10.0, 100.0]
@@ -126,7 +132,9 @@ def attempt(number: int, seed: int, fit: int) -> str:
             model.fit(X, y)
             found = denied(model, X, y)
         except ValueError as error:
-            ours = any(frame.name in ("_fit_one", "_training", "_store") for frame in traceback.extract_tb(error.__traceback__))
+            ours = any(
+                frame.name in ("_fit_one", "_training", "_store") for frame in traceback.extract_tb(error.__traceback__)
+            )
             obscure = not ours or _OBSCURE.search(str(error)) or len(str(error)) < 20
             return f"obscure: {error}" if obscure else f"clean: {type(error).__name__}"
         except Exception as error:
@@ -200,7 +208,11 @@ def main(arguments: list[str] | None = None) -> int:
     words = ("clean", "traceback", "obscure", "warning", "denied", "hang", "crash")
     print(f"{len(ended)} fits of {given.count} data sets, seed {given.seed}, at most {SECONDS:g} s each")
     print(", ".join(f"{counts[word]} {word}" for word in words))
-    print(", ".join(f"{count} {text[7:]}" for text, count in Counter(t for t in ended.values() if t.startswith("clean")).items()))
+    print(
+        ", ".join(
+            f"{count} {text[7:]}" for text, count in Counter(t for t in ended.values() if t.startswith("clean")).items()
+        )
+    )
     for (number, fit), text in ended.items():
         if not text.startswith("clean"):
             print(f"  {number}.{fit} {chosen(number, given.seed, fit)} on {make(number, given.seed)[2]}: {text}")

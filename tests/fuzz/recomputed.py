@@ -75,10 +75,7 @@ def judging_points(model: Any, X: Array, sign: Array) -> tuple[Array, Array]:
     """Return the points that the objective sums over, with their classes."""
     if not hasattr(model, "training_points_"):
         return X, sign
-    if whole(model):
-        points = model.centers_
-    else:
-        points = model.training_points_
+    points = model.centers_ if whole(model) else model.training_points_
     owners = np.array([inside(model, point) for point in points])
     centers = np.array([np.argmin(((X - center) ** 2).sum(axis=1)) for center in model.centers_])
     return points, sign[centers][owners]
