@@ -25,6 +25,7 @@ from mmc.methods import entry_of
 from mmc.methods._sklearn import Interval, StrOptions
 from mmc.methods.numerics.gram import WHOLE, LazyGram
 from mmc.methods.numerics.kernels import KERNELS, UNSURE, WITH_GAMMA, Array, Kernel, KernelSpec, width
+from mmc.methods.numerics.memory import require
 from mmc.methods.numerics.moments import Moments
 from mmc.methods.numerics.scales import fault
 from mmc.methods.numerics.workspace import Workspace
@@ -35,6 +36,11 @@ from mmc.methods.solvers import Capabilities, Solver, load_solver, options_of
 from mmc.words import nearest
 
 _DISCRETE = "biuUS"  # the kinds of labels that cannot be continuous
+COPIES = 3  # of a Gram matrix that a solver for the whole of it holds at once
+FEWER = (
+    "take a solver that makes rows when it needs them ('libsvm', 'interior-point', 'column-generation'), fewer rows, or "
+    "sklearn.kernel_approximation.Nystroem in front of kernel='linear'"
+)
 _RULE = ("coef_", "intercept_", "dual_coef_", "support_", "support_vectors_", "solution_")
 A = TypeVar("A", bound=Answer[object, object])
 
@@ -70,7 +76,12 @@ class Training:
 
     def gram(self, spec: KernelSpec) -> Array:
         """Return the Gram matrix of the training points, made once per kernel. Do not write into it."""
-        return self.work.once(("gram", spec), lambda: spec(self.X, self.X))
+        return self.work.once(("gram", spec), lambda: self._gram(spec))
+
+    def _gram(self, spec: KernelSpec) -> Array:
+        n = len(self.X)
+        require(COPIES * 8 * n**2, f"the Gram matrix of {n:,} points, with what the solver makes of it,", FEWER)
+        return spec(self.X, self.X)
 
     def average(self) -> Array:
         """Return two columns of weights that average over the positive and over the negative class, made once."""

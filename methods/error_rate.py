@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mmc.methods._sklearn import Interval
-from mmc.methods.base import BinaryMethod, Fitted, Training
+from mmc.methods.base import COPIES, FEWER, BinaryMethod, Fitted, Training
 from mmc.methods.numerics.kernel_moments import KernelMoments
 from mmc.methods.numerics.kernels import Array, Kernel
+from mmc.methods.numerics.memory import require
 from mmc.methods.problems.ellipsoid_geometry import Coordinates, Geometry, KernelGeometry
 from mmc.methods.problems.ellipsoid_pair import ClosestPoints, EllipsoidPair, certify, infeasible
 
@@ -148,6 +149,8 @@ class ErrorRateClassifier(BinaryMethod):
         spec = self._kernel
 
         def make() -> KernelMoments:  # a callable kernel may own its result
+            n = len(train.X)
+            require(COPIES * 8 * n**2, f"the Gram matrix of {n:,} points, with what the solver makes of it,", FEWER)
             return KernelMoments.of(spec(train.X, train.X), train.sign > 0, in_place=not callable(spec.kernel))
 
         return train.work.once(("kernel moments", spec), make)

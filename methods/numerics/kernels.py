@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 from mmc.methods.solution import FitError
 
@@ -21,6 +22,7 @@ MOVABLE = ("linear", "rbf")
 WITH_GAMMA = ("rbf", "poly", "laplacian", "sigmoid", "chi2")
 UNSURE = ("sigmoid", "precomputed")  # not positive semi-definite as such
 _TILE = 256
+_ROUNDED = 1e6  # γ‖x‖² from which the quick formula of the distances is off by more than 1e-10
 
 
 @dataclass(frozen=True)
@@ -59,17 +61,24 @@ class KernelSpec:
             return X.copy()
         if X is Z and len(X) > 2 * _TILE:
             return self._symmetric(X)
+        if self.kernel == "rbf":
+            return self._gaussian(X, Z)
         K = X @ Z.T
         if self.kernel == "linear":
             return K
         gamma = self._width
-        if self.kernel == "poly":
-            K *= gamma
-            K += self.coef0
-            return K**self.degree
-        same = X is Z
+        K *= gamma
+        K += self.coef0
+        powers: Array = K**self.degree
+        return powers
+
+    def _gaussian(self, X: Array, Z: Array) -> Array:
+        gamma, same = self._width, X is Z
         xx = np.einsum("ij,ij->i", X, X)
         zz = xx if same else np.einsum("ij,ij->i", Z, Z)
+        if gamma * (xx.max(initial=0.0) + zz.max(initial=0.0)) > _ROUNDED:
+            return np.exp(-gamma * cdist(X, Z, "sqeuclidean"))
+        K = X @ Z.T
         K *= 2 * gamma
         K -= gamma * xx[:, None]
         K -= gamma * zz

@@ -131,6 +131,8 @@ class Hinges:
         if free.any():
             return float(np.mean(r[free]))
         up, down = self.movable(np.where(a > self.C / 2, self.C, 0.0))
+        if not (up.any() and down.any()):  # costs so uneven that Σβ = 0 is lost in rounding
+            return self._quantile(h)
         return float(np.max(r[up]) + np.min(r[down])) / 2
 
     def _quantile(self, h: Array) -> float:

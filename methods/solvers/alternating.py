@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from mmc.methods.numerics.cholesky import pivoted_cholesky
 from mmc.methods.numerics.kernels import Array
+from mmc.methods.numerics.memory import require
 from mmc.methods.problems import Answer
 from mmc.methods.problems.hinges import SvmProblem
 from mmc.methods.problems.knowledge import CriticalPoints, KnowledgeAnswer, KnowledgeProblem, PointRule
@@ -40,12 +41,19 @@ CAN = Capabilities(slack_per_point=True)
 # eps by default, in units of the furthest first critical point from its centre. A slack per point has no limit to
 # refine towards; there it is what the paper's .25 amounts to on its benchmark.
 _FINE, _COARSE = 0.01, 0.25
+_COPIES = 6  # of the first Gram matrix: it doubles as it grows, and the SVMs have copies
 
 
 def solve(problem: KnowledgeProblem, *, tol: float = 1e-6, max_iter: int = 200) -> KnowledgeAnswer:
     """Return the SVM of the last training set; raise NotConverged with the last change, or InfeasibleProblem."""
     sets, kernel, eps = problem.sets, problem.kernel, problem.eps
     points, owner = sets.centers, np.arange(len(sets.centers))
+    n = len(points)
+    require(
+        8 * _COPIES * n**2,
+        f"the Gram matrix of {n:,} sets, which grows,",
+        "take fewer rows, or a covering of fewer sets",
+    )
     gram = _GrowingGram(kernel(points, points))
     solid = np.flatnonzero(sets.radii > 0)
     moving, hint = sets.subset(solid), np.ones(len(points), dtype=bool)

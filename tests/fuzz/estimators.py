@@ -112,10 +112,11 @@ def chosen(number: int, seed: int, fit: int) -> Any:
         params["C"] = float(draw.choice([1.0, 2.0, 10.0, 1e6 if extreme else 5.0, np.inf]))
     if cls.__name__ == "M4" and draw.random() < 0.2:
         params["C"] = np.inf
-    if "ridge" in known and draw.random() < 0.5:
+    moments = cls.__name__ in ("ErrorRateClassifier", "MPM", "BMPM")  # their own choice would have to be made once more
+    if "ridge" in known and (moments or draw.random() < 0.5):
         params["ridge"] = float(draw.choice([0.0, 1e-12, 1e-4, 1.0, 1e6 if extreme else 0.1]))
     for name in ("eta_pos", "eta_neg", "min_accuracy_neg"):
-        if name in known and draw.random() < 0.7:
+        if name in known and (cls.__name__ != "BMPM" or draw.random() < 0.7):
             params[name] = float(draw.choice([0.3, 0.5, 0.8, 0.95, 1e-6 if extreme else 0.6]))
     if "slack" in known:
         params["slack"] = str(draw.choice(["point", "shared"]))
