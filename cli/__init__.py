@@ -50,6 +50,16 @@ References = Annotated[
 DataDir = Annotated[
     Path | None, typer.Option("--data-dir", envvar="MMC_DATA_DIR", help="Folder with the large data sets.")
 ]
+Plugin = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--plugin",
+        metavar="FILE.py",
+        envvar="MMC_PLUGINS",
+        help="A Python file of yours with methods and data sets; repeat it.",
+        callback=lambda files: _use(files),
+    ),
+]
 All = Annotated[bool, typer.Option("--all", help="Every bundled config.")]
 AllQuick = Annotated[
     bool, typer.Option("--all", help="Every bundled config but those that take more than ten minutes each.")
@@ -62,6 +72,14 @@ def main() -> None:
     from mmc.cli.shell import guarded
 
     sys.exit(guarded(app))
+
+
+def _use(files: list[Path] | None) -> list[Path] | None:
+    """Load the plugins that the user names, before the verb asks for anything of them."""
+    from mmc import plugins
+
+    plugins.use(files or ())
+    return files
 
 
 def _version(wanted: bool) -> None:
@@ -92,6 +110,7 @@ def run(
     results: Results = Path("runs"),
     references: References = Path("results"),
     data_dir: DataDir = None,
+    plugin: Plugin = None,
 ) -> None:
     """Run experiments and print their tables. A rerun does only what is missing.
 
@@ -106,7 +125,7 @@ def run(
 
 
 @app.command()
-def validate(configs: Configs = None, everything: All = False) -> None:
+def validate(configs: Configs = None, everything: All = False, plugin: Plugin = None) -> None:
     """Check configs without running anything. Every problem is told with its file and line.
 
     Example:  mmc validate my_study.yaml
@@ -124,6 +143,7 @@ def show(
     results: Results = Path("runs"),
     references: References = Path("results"),
     data_dir: DataDir = None,
+    plugin: Plugin = None,
 ) -> None:
     """Print the tables again, from the store. Nothing is fitted; what was never run is shown from the references.
 
@@ -142,6 +162,7 @@ def plot(
     results: Results = Path("runs"),
     references: References = Path("results"),
     data_dir: DataDir = None,
+    plugin: Plugin = None,
 ) -> None:
     """Draw the figures again, from the store. Nothing is fitted anew.
 
@@ -166,6 +187,7 @@ def check(
     results: Results = Path("runs"),
     references: References = Path("results"),
     data_dir: DataDir = None,
+    plugin: Plugin = None,
 ) -> None:
     """Run anew and compare with the committed results. Exit code 1 where a cell moved beyond its tolerance.
 
@@ -188,6 +210,7 @@ def report(
     results: Results = Path("runs"),
     references: References = Path("results"),
     data_dir: DataDir = None,
+    plugin: Plugin = None,
 ) -> None:
     """Write one HTML page: of all papers with the scoreboard, or of the studies you name. Nothing is fitted.
 
@@ -229,6 +252,7 @@ def fit(
     out: Annotated[
         Path | None, typer.Option("--out", help="The model to write.", show_default="TABLE's name, .model")
     ] = None,
+    plugin: Plugin = None,
 ) -> None:
     """Turn a table into a classifier whose error rates hold on new data. Without rates: show what is possible.
 
@@ -260,7 +284,10 @@ def predict(
 
 
 @app.command("list")
-def list_(what: Annotated[str, typer.Argument(metavar="WHAT", help="methods, solvers, datasets or configs.")]) -> None:
+def list_(
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="methods, solvers, datasets or configs.")],
+    plugin: Plugin = None,
+) -> None:
     """List what there is: methods, solvers, datasets or configs.
 
     Example:  mmc list methods
@@ -271,7 +298,7 @@ def list_(what: Annotated[str, typer.Argument(metavar="WHAT", help="methods, sol
 
 
 @data_app.command("list")
-def data_list(data_dir: DataDir = None) -> None:
+def data_list(data_dir: DataDir = None, plugin: Plugin = None) -> None:
     """List the data sets, and whether the large ones are on this machine.
 
     Example:  mmc data list

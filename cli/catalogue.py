@@ -9,12 +9,12 @@ from rich.table import Table
 
 from mmc.cli.downloads import Downloads
 from mmc.cli.shell import console
-from mmc.datasets import REGISTRY, DataError, Entry
+from mmc.datasets import DataError, Entry, known
 from mmc.datasets import fetch as fetch_one
 from mmc.datasets import verify as verify_one
 from mmc.datasets.finding import absent, find
 from mmc.experiments.errors import UserError
-from mmc.methods import CATALOGUE
+from mmc.methods.registry import METHODS
 from mmc.words import nearest
 
 _WHAT = ("methods", "solvers", "datasets", "configs")
@@ -37,42 +37,45 @@ def show(what: str, data_dir: Path | None = None) -> None:
 
 
 def _methods() -> Table:
-    table = _table("key", "in mmc.methods", "what it does", "parameters", whole=2)
+    table = _table("key", "class", "from", "what it does", "parameters", whole=3)
     table.caption = (
         "all but lda also take kernel, gamma, degree and coef0; all take solver, solver_options and pos_label\n"
+        "scikit-learn's classifiers are named by their path, such as sklearn.ensemble.RandomForestClassifier\n"
         "min d_w / d_b: the ratio that it minimises (Gu & Guo, section 2; `mmc run mmrm_framework`)"
     )
-    for entry in CATALOGUE.values():
+    for entry in METHODS.values():
         shared = ("kernel", "gamma", "degree", "coef0", "solver", "solver_options", "pos_label")
         own = ", ".join(p for p in entry.parameters() if p not in shared)
         minimises = f", min {entry.optimises}" if entry.optimises else ""
-        table.add_row(entry.key, entry.name, f"{entry.summary} ({entry.paper}{minimises})", own)
+        paper = f" ({entry.paper}{minimises})" if entry.paper != entry.origin else ""
+        table.add_row(entry.key, entry.name, entry.origin, f"{entry.summary}{paper}", own)
     return table
 
 
 def _solvers() -> Table:
     import ast
+    from importlib.util import find_spec
 
-    import mmc.methods
-
-    root = Path(mmc.methods.__file__).parent / "solvers"
     table = _table("method", "solver", "what it is", whole=2)
-    for entry in CATALOGUE.values():
+    for entry in METHODS.values():
         for index, (solver, module) in enumerate(entry.solvers.items()):
-            text = ast.get_docstring(ast.parse((root / f"{module}.py").read_text("utf-8"))) or ""
+            spec = find_spec(module if "." in module else f"mmc.methods.solvers.{module}")
+            source = Path(spec.origin).read_text("utf-8") if spec is not None and spec.origin else ""
+            text = ast.get_docstring(ast.parse(source)) or ""
             table.add_row(entry.key, solver + (" (default)" if index == 0 else ""), text.split("\n")[0])
     return table
 
 
 def _datasets(data_dir: Path | None) -> Table:
-    table = _table("name", "size", "classes", "kind", "description", whole=2)
+    table = _table("name", "size", "classes", "kind", "from", "description", whole=2)
     table.caption = "size: rows × features; `mmc data show NAME` tells the classes, the source and the licence"
-    for entry in REGISTRY.values():
+    for entry in known().values():
         kind: str = entry.kind
         if kind == "large":
             kind += ", not here" if absent(entry, data_dir) else ", here"
-        size = f"{entry.rows} × {entry.features}"
-        table.add_row(entry.name, size, str(len(entry.classes)), kind, entry.description)
+        size = f"{entry.rows} × {entry.features}" if entry.rows else "–"
+        classes = str(len(entry.classes)) if entry.classes else "–"
+        table.add_row(entry.name, size, classes, kind, entry.origin, entry.description)
     return table
 
 
@@ -111,7 +114,7 @@ def show_dataset(name: str, data_dir: Path | None) -> None:
 def fetch(names: list[str] | None, data_dir: Path | None) -> None:
     """Download what is missing of large data sets, and say where everything is."""
     out = console()
-    for name in names or [name for name, entry in REGISTRY.items() if entry.kind == "large"]:
+    for name in names or [name for name, entry in known().items() if entry.kind == "large"]:
         if _entry(name).kind != "large":
             out.print(f"{name}: comes with the package, or is generated; there is nothing to fetch")
             continue
@@ -124,7 +127,7 @@ def verify(names: list[str] | None, data_dir: Path | None) -> int:
     """Verify data sets; return 1 if one is not what the registry says. A large set may be absent."""
     out = console()
     wrong = 0
-    for name in names or REGISTRY:
+    for name in names or known():
         if absent(_entry(name), data_dir):
             out.print(f"– {name}: not on this machine; `mmc data fetch {name}` downloads it")
             continue
@@ -139,6 +142,7 @@ def verify(names: list[str] | None, data_dir: Path | None) -> int:
 
 
 def _entry(name: str) -> Entry:
-    if name not in REGISTRY:
-        raise UserError(f"unknown data set {name!r}: {nearest(name, REGISTRY)}")
-    return REGISTRY[name]
+    sets = known()
+    if name not in sets:
+        raise UserError(f"unknown data set {name!r}: {nearest(name, sets)}")
+    return sets[name]

@@ -24,7 +24,7 @@ from mmc.experiments.outcome import Outcome
 from mmc.experiments.plan import need_no_download
 from mmc.experiments.reference import read_reference, write_reference
 from mmc.experiments.store import Store
-from mmc.methods import CATALOGUE
+from mmc.methods.registry import METHODS
 
 _SHOWN = 30
 
@@ -133,7 +133,8 @@ def _pointers(config: Config, table: Table, changes: Sequence[Change]) -> Iterat
     moved = Counter(change.keys["method"] for change in changes)
     total = Counter(str(cell.keys["method"]) for cell in table.cells)
     for label, spec in config.experiment.methods.items():
-        solver = spec.params.get("solver") or next(iter(CATALOGUE[spec.method].solvers))
+        entry = METHODS[spec.method]
+        solver = f"solver {spec.params.get('solver') or entry.solver}" if entry.solvers else entry.origin
         counted = f"{moved[label]} of {total[label]} cells moved" if moved[label] else "none moved"
-        yield f"  {label} ({spec.method}, solver {solver}): {counted}"
+        yield f"  {label} ({spec.method}, {solver}): {counted}"
     yield f"If this is meant: `mmc check {config.name} --update` makes the reference and its tables anew; commit them."

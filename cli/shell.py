@@ -122,8 +122,9 @@ def _explained(error: Exception) -> int:
     """Print an error as one message and return the exit code: 2 for what the user can mend, 70 for a mistake of ours."""
     from mmc.datasets import DataError
     from mmc.experiments.errors import UserError
+    from mmc.plugins import PluginError
 
-    if isinstance(error, (UserError, DataError)):
+    if isinstance(error, (UserError, DataError, PluginError)):
         print(plain(f"error: {error}"), file=sys.stderr)
         return 2
     if os.environ.get("MMC_DEBUG"):

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from mmc.datasets.dataset import DataError, DataSet
 from mmc.datasets.loading import fetch, load, verify
-from mmc.datasets.registry import REGISTRY, Entry, Option
+from mmc.datasets.registry import REGISTRY, Entry, Option, known
 
 if TYPE_CHECKING:
     from mmc.datasets.files import load_file
 
-__all__ = ["REGISTRY", "DataError", "DataSet", "Entry", "Option", "fetch", "load", "load_file", "verify"]
+__all__ = ["REGISTRY", "DataError", "DataSet", "Entry", "Option", "fetch", "known", "load", "load_file", "verify"]
 
 
 def __getattr__(name: str) -> object:

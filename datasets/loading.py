@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, SupportsIndex
 
 from mmc.datasets.dataset import DataError, DataSet, check_missing
 from mmc.datasets.finding import absent
-from mmc.datasets.registry import REGISTRY, Entry
+from mmc.datasets.registry import Entry, known
 from mmc.words import nearest
 
 if TYPE_CHECKING:
@@ -41,6 +41,10 @@ def load(
         return _generate(entry, seed, options)
     if entry.kind == "large":
         return _large(entry, data_dir)
+    if entry.kind == "plugin":
+        import mmc.datasets.foreign as foreign
+
+        return foreign.load(entry)
     dataset = _read(entry, missing)
     _check_content(entry, _read(entry, "drop") if dataset.imputed else dataset)
     return dataset
@@ -71,7 +75,9 @@ def fetch(name: str, data_dir: Path | None = None, bars: Bars | None = None) -> 
 def verify(name: str, data_dir: Path | None = None) -> None:
     """Raise DataError if a data set is not what the registry says: rows, features, classes, content."""
     dataset = replace(load(name, data_dir=data_dir))  # a copy, which knows nothing of a hash that was found before
-    entry = REGISTRY[name]
+    entry = _entry(name)
+    if entry.kind == "plugin":
+        return
     for what, found, stated in (
         ("rows", len(dataset.X), entry.rows),
         ("features", dataset.X.shape[1], entry.features),
@@ -86,9 +92,10 @@ def verify(name: str, data_dir: Path | None = None) -> None:
 
 
 def _entry(name: str) -> Entry:
-    if name not in REGISTRY:
-        raise DataError(f"there is no data set {name!r}: {nearest(name, REGISTRY)}")
-    return REGISTRY[name]
+    sets = known()
+    if name not in sets:
+        raise DataError(f"there is no data set {name!r}: {nearest(name, sets)}")
+    return sets[name]
 
 
 def _read(entry: Entry, missing: str) -> DataSet:

@@ -13,7 +13,9 @@ from math import isfinite
 from numbers import Integral, Real
 from typing import Literal, TypeGuard
 
+from mmc import plugins
 from mmc.datasets.dataset import DataError
+from mmc.plugins import PluginError, Registered
 
 _CC_BY = "CC BY 4.0"
 _OWN = "BSD-3-Clause, as this package"
@@ -76,7 +78,8 @@ class Entry:
 
     Of a generated set they belong to the default options and seed 0. ``dropped`` rows of the original are incomplete;
     rows before ``n_train`` are its training part; ``file`` and ``target`` say where a vendored set's labels are,
-    ``parts`` and ``layout`` which files a large set is made of and where its labels are.
+    ``parts`` and ``layout`` which files a large set is made of and where its labels are. Of a plugin's set nothing is known
+    before it is loaded but its ``origin``.
     """
 
     name: str
@@ -88,13 +91,14 @@ class Entry:
     features: int
     classes: Mapping[str, int]
     content_hash: str
-    kind: Literal["vendored", "library", "generated", "large"]
+    kind: Literal["vendored", "library", "generated", "large", "plugin"]
     positive: str | None = None
     dropped: int = 0
     n_train: int | None = None
     file: str = ""
     target: str = ""
     parts: tuple[Part, ...] = ()
+    origin: str = "mmc"
     layout: Literal["", "label-first", "label-last", "idx"] = ""
     options: Mapping[str, Option] = field(default_factory=dict)
 
@@ -485,3 +489,17 @@ REGISTRY: dict[str, Entry] = {
         ),
     )
 }
+
+
+def known() -> dict[str, Entry]:
+    """Return all data sets by name: those of mmc, and what plugins register."""
+    return {**REGISTRY, **{name: _of_plugin(found) for name, found in plugins.registered("mmc.datasets").items()}}
+
+
+def _of_plugin(found: Registered) -> Entry:
+    if found.name in REGISTRY:
+        raise PluginError(f"{found.origin} registers {found.name!r}, which is a data set of mmc: it needs another name")
+    words = f"a data set of {found.origin}"
+    return Entry(
+        found.name, words, found.origin, "as its package says", "", 0, 0, {}, "", "plugin", origin=found.origin
+    )

@@ -17,16 +17,14 @@ from mmc.methods import Method
 
 WORKER = "mmc.experiments.trials"
 # Fronts are not followed. A new method or data set changes no fit of another one, and data are in the key by content.
-_FRONTS = frozenset({"mmc", "mmc.datasets", "mmc.experiments", "mmc.methods"})
+_FRONTS = frozenset({"mmc", "mmc.datasets", "mmc.experiments", "mmc.methods", "mmc.methods.registry", "mmc.plugins"})
 DISTRIBUTION = {"sklearn": "scikit-learn"}
 _DECIDES_NOTHING = frozenset({"pydantic"})  # it checks configs
 
 
 def fingerprint(method: Method, solver: str) -> dict[str, str]:
     """Return the hash of the source that makes a record of this method with this solver, and its libraries' versions."""
-    module = method.solvers.get(solver)
-    solving = () if module is None else (f"mmc.methods.solvers.{module}",)
-    return _fingerprint((WORKER, f"mmc.methods.{method.module}", *solving))
+    return {**_fingerprint((WORKER, *method.modules(solver))), **method.identity()}
 
 
 def details(start: Iterable[str]) -> dict[str, str]:

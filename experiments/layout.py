@@ -114,6 +114,8 @@ def measured(cell: Cell, spread: str = "std") -> str:
             return INFEASIBLE + ("" if cell.distance is None else f" {100 * cell.distance:+.0f}%")
         if cell.infeasible:
             return f"{INFEASIBLE} {cell.infeasible}/{cell.trials}"
+        if cell.metric == "gap" and cell.trials > cell.failed + cell.missing + cell.infeasible:
+            return "none"  # a classifier from outside has no certificate
         return "not converged" if cell.failed and cell.trials else "–"
     text = f"{cell.mean:{cell.form or f'.{cell.decimals}f'}}"
     if around := spread_of(cell, spread):

@@ -106,7 +106,8 @@ def together(units: Sequence[Unit], records: Mapping[str, Record], index: int) -
             facts[name] = float(np.mean(values))
     facts["fit_seconds"] = sum(record.seconds for record in everyone)
     facts["train_seconds"] = sum(record.train_seconds for record in everyone)
-    facts["gap"] = max(record.proof.gap for record in everyone if record.proof is not None)
+    if gaps := [record.proof.gap for record in everyone if record.proof is not None]:
+        facts["gap"] = max(gaps)
     return Vote(
         Status.CAPPED if any(record.status is Status.CAPPED for record in everyone) else Status.SOLVED,
         VoteCounts(len(y), int(np.sum(~right)), int(np.sum(tied))),

@@ -27,7 +27,7 @@ from mmc.experiments.sources import Source, source_of
 from mmc.experiments.splits import Fixed, Rows, Split, check_folds
 from mmc.experiments.units import Params, Task, Trial, Tuning, Unit, Where
 from mmc.labels import ordered
-from mmc.methods import CATALOGUE
+from mmc.methods.registry import METHODS
 
 
 def plan(config: Config, data_dir: Path | None = None) -> list[Unit]:
@@ -54,7 +54,7 @@ def absent(config: Config, data_dir: Path | None) -> list[str]:
 
 
 def _not_here(spec: DataSpec, data_dir: Path | None) -> bool:
-    return spec.name is not None and bool(finding.absent(datasets.REGISTRY[spec.name], data_dir))
+    return spec.name is not None and bool(finding.absent(datasets.known()[spec.name], data_dir))
 
 
 def need_no_download(config: Config, data_dir: Path | None) -> None:
@@ -210,16 +210,24 @@ class _Planned:
             "follows": follows,
             "area": None if data.n_points else drawn,
         }
-        trials = tuple(Trial(key_of({**shared, **self._code(point), "point": point}), point) for point in self.points)
+        trials = tuple(
+            Trial(key_of({**shared, **self._code(point), **self._seed(point, drawn), "point": point}), point)
+            for point in self.points
+        )
         return Unit(task=self.task, where=where, trials=trials, measures=self.measures, follows=follows)
 
     def _code(self, point: Params) -> dict[str, object]:
         """Return the part of a key that is code. Options that are tuned may name another solver: they are in it too."""
-        method = CATALOGUE[self.task.method]
+        method = METHODS[self.task.method]
         tuned = self.task.tune.points if self.task.tune else ()
         named = [p["solver"] for p in (self.task.params, point, *tuned) if p.get("solver") is not None]
-        solvers = sorted({str(solver) for solver in named} or {next(iter(method.solvers))})
+        solvers = sorted({str(solver) for solver in named} or {method.solver})
         return {"code": [fingerprint(method, solver) for solver in solvers]}
+
+    def _seed(self, point: Params, drawn: object) -> dict[str, object]:
+        """Return the part of a key that decides the draws of a method, where it makes any."""
+        seeded = METHODS[self.task.method].seeded({**self.task.params, **point})
+        return {"drawn": drawn} if seeded else {}
 
 
 def _tuning(config: Config, spec: MethodSpec) -> Tuning | None:

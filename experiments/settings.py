@@ -9,7 +9,7 @@ from mmc.experiments.dataspec import DataSpec
 from mmc.experiments.grids import Axis, GridSpec
 from mmc.experiments.records import Json
 from mmc.experiments.tables import used
-from mmc.methods import CATALOGUE
+from mmc.methods.registry import METHODS
 
 _SCALES = {
     "none": "features as they are",
@@ -82,9 +82,9 @@ def _data(label: str, spec: DataSpec) -> str:
 
 
 def _method(spec: MethodSpec) -> tuple[str, str, str]:
-    entry = CATALOGUE[spec.method]
+    entry = METHODS[spec.method]
     params = dict(spec.params)
-    solver = params.pop("solver", None) or next(iter(entry.solvers))
+    solver = (params.pop("solver", None) or entry.solver) if entry.solvers else f"{entry.origin}, no certificate"
     parts = [_pairs(params)] if params else []
     if spec.grid is not None:
         parts.append(f"grid {_grid(spec.grid)}" + (f", best {spec.best} shown" if spec.best else ""))

@@ -50,7 +50,7 @@ _loaded: Kept[Source, DataSet] = Kept(4)
 
 def source_of(label: str, spec: DataSpec, folder: Path, data_dir: Path | None, seed: int, draw: int) -> Source:
     """Return the source of a data set; ``draw`` counts the times that a generated one, or a subsample, is drawn anew."""
-    entry = datasets.REGISTRY.get(spec.name or "")
+    entry = datasets.known().get(spec.name or "")
     generated = entry is not None and entry.kind == "generated" and "seed" not in spec.options
     return Source(
         label,

@@ -21,6 +21,7 @@ from mmc.experiments.paired import discordances, intervals, nearest_methods
 from mmc.experiments.plan import Unit
 from mmc.experiments.records import Record
 from mmc.experiments.verdicts import compare
+from mmc.methods.registry import METHODS
 from mmc.methods.solution import Status
 
 Tested: TypeAlias = Record | Vote
@@ -103,6 +104,8 @@ def _remarks(experiment: Experiment) -> Iterator[str]:
     for label, spec in experiment.datasets.items():
         if words := used(spec or DataSpec()):
             yield f"{label}: {words}."
+    if foreign := [label for label, spec in experiment.methods.items() if METHODS[spec.method].outside]:
+        yield f"From outside mmc, without a certificate of their optimum: {', '.join(foreign)}."
     if experiment.multiclass:
         yield (
             "One classifier for every pair of classes; the class with most votes wins, of several with as many votes "

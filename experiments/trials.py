@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,24 +25,16 @@ from mmc.experiments.preparation import prepared, signs
 from mmc.experiments.records import Ballot, Counts, Proof, Record
 from mmc.experiments.splits import kfold, number_of
 from mmc.experiments.units import Params, Trial, Tuning, Unit
-from mmc.methods import CATALOGUE
+from mmc.methods.registry import METHODS
 from mmc.methods.solution import Status
 
 if TYPE_CHECKING:
-    from mmc.methods.base import Step
+    from mmc.methods.base import PathFitter, Step
 
 Array = NDArray[np.float64]
 Signs = NDArray[np.intp]
 Area = Callable[[object], tuple[Counts, dict[str, float]]]
 NO_POINT = "no grid point could be fitted on every inner fold"
-
-
-class Estimator(Protocol):
-    """What the worker asks of a method."""
-
-    def fit_path(
-        self, X: Array, y: Signs, grid: Sequence[Params], X_test: Array, **extra: Sequence[Shape]
-    ) -> Iterator[Step]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +48,7 @@ class _Job:
     shapes: list[Shape] | None
     points: int
 
-    def fits(self, estimator: Estimator, grid: Sequence[Params]) -> Iterator[Step]:
+    def fits(self, estimator: PathFitter, grid: Sequence[Params]) -> Iterator[Step]:
         """Yield a step for every point of a grid, fitted on the whole training part."""
         return estimator.fit_path(self.X, self.y, grid, self.X_test, **given(type(estimator), self.shapes))
 
@@ -71,7 +63,7 @@ def run_unit(unit: Unit) -> list[Record]:
     """Fit every trial of a unit; raise TrialError where a trial's input, not its mathematics, is at fault."""
     job, area = _job(unit)
     try:
-        estimator: Estimator = CATALOGUE[unit.task.method].load()(**unit.task.params)
+        estimator = METHODS[unit.task.method].start(unit.task.params, seed_of_fit(unit))
         if unit.task.tune is not None:
             return [_tuned(unit, unit.task.tune, estimator, job)]
         grid = [trial.point for trial in unit.trials]
@@ -82,6 +74,12 @@ def run_unit(unit: Unit) -> list[Record]:
     except ValueError as error:
         raise TrialError(f"{unit}: {error}") from error
     return [replace(records[0], chosen={**grid[0]})] if unit.follows else records
+
+
+def seed_of_fit(unit: Unit) -> int:
+    """Return the seed of a classifier that draws random numbers."""
+    split = unit.split
+    return number_of(split.seed, unit.source.label, "fit", split.repetition, split.fold)
 
 
 def settled(unit: Unit, records: Mapping[str, Record]) -> Unit | Record:
@@ -112,10 +110,10 @@ def outcome(key: str, step: Step, y_test: Signs, area: Area | None = None) -> Re
     else:
         assert step.decision is not None
         counts, facts = _counts(step.decision > 0, y_test), {}
-    if hasattr(model, "support_"):
-        facts["n_support"] = len(model.support_)
-    if hasattr(model, "worst_case_error_"):
-        facts |= _bounds(model.worst_case_error_, counts)
+    if (support := getattr(model, "support_", None)) is not None:
+        facts["n_support"] = len(support)
+    if (errors := getattr(model, "worst_case_error_", None)) is not None:
+        facts |= _bounds(errors, counts)
     solution = model.solution_
     return Record(
         key,
@@ -123,7 +121,7 @@ def outcome(key: str, step: Step, y_test: Signs, area: Area | None = None) -> Re
         step.seconds,
         solution.seconds,
         counts,
-        Proof(solution.objective, solution.gap, solution.iterations),
+        Proof(solution.objective, solution.gap, solution.iterations) if solution.certified else None,
         facts={**facts, **dict(_scalars(model))},
     )
 
@@ -142,7 +140,7 @@ def _job(unit: Unit) -> tuple[_Job, Area | None]:
     return job, partial(wrong_area, X=ready.test, y=y_test, shapes=ready.shapes, seed=seed)
 
 
-def _tuned(unit: Unit, tune: Tuning, estimator: Estimator, job: _Job) -> Record:
+def _tuned(unit: Unit, tune: Tuning, estimator: PathFitter, job: _Job) -> Record:
     """Search the grid by cross-validation inside the training part, refit the best point, and test it outside."""
     start = time.perf_counter()
     scores = _inner_scores(unit, tune, estimator, job)
@@ -161,7 +159,7 @@ def _tuned(unit: Unit, tune: Tuning, estimator: Estimator, job: _Job) -> Record:
     )
 
 
-def _inner_scores(unit: Unit, tune: Tuning, estimator: Estimator, job: _Job) -> list[float]:
+def _inner_scores(unit: Unit, tune: Tuning, estimator: PathFitter, job: _Job) -> list[float]:
     """Return the cross-validated score of every grid point, to be minimised; inf where an inner fold has no classifier."""
     totals, failed = [Counts() for _ in tune.points], [False for _ in tune.points]
     split = unit.split

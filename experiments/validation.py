@@ -26,7 +26,7 @@ from mmc.experiments.metrics import find as find_metric
 from mmc.experiments.plan import Unit
 from mmc.experiments.verdicts import read_reported
 from mmc.experiments.yaml_lines import line_of, read
-from mmc.methods import CATALOGUE
+from mmc.methods.registry import METHODS
 from mmc.words import nearest
 
 MOST_TRIALS = 1_000_000
@@ -117,7 +117,7 @@ def _datasets(experiment: Experiment, folder: Path) -> Iterator[Problem]:
         where: KeyPath = ("datasets", label)
         yield from (((*where, *place), text) for place, text in knowledge.problems(data, folder))
         if data.sets_alone:
-            if label in datasets.REGISTRY:
+            if label in datasets.known():
                 hint = f"say name: {label} to add knowledge sets to it, or give sets without points another label"
                 yield where, f"{label} is a registered data set: {hint}"
         elif data.file is not None:
@@ -141,9 +141,9 @@ def _file(data: DataSpec, file: str) -> Iterator[Problem]:
 
 def _registered(label: str, data: DataSpec) -> Iterator[Problem]:
     """What is wrong with the entry of a data set of the registry."""
-    entry = datasets.REGISTRY.get(str(data.name))
+    entry = datasets.known().get(str(data.name))
     if entry is None:
-        yield (), f"unknown data set {data.name!r}: {nearest(data.name, datasets.REGISTRY)}"
+        yield (), f"unknown data set {data.name!r}: {nearest(data.name, datasets.known())}"
         return
     for key in FileKeys.model_fields:
         if key in data.given():
@@ -166,7 +166,7 @@ def _registered(label: str, data: DataSpec) -> Iterator[Problem]:
 def _split(experiment: Experiment) -> Iterator[Problem]:
     yield from ((("split", *place), text) for place, text in experiment.split.problems())
     for label, data in experiment.datasets.items():
-        entry = datasets.REGISTRY.get(data.name or "")
+        entry = datasets.known().get(data.name or "")
         fixed = data.file is not None or (entry is not None and entry.kind != "generated")
         if experiment.split.redraw and fixed:
             yield ("split", "redraw"), f"redraw: {label} is not a generated set, it cannot be drawn anew"
@@ -178,8 +178,8 @@ def _split(experiment: Experiment) -> Iterator[Problem]:
 def _methods(experiment: Experiment) -> Iterator[Problem]:
     for label, spec in experiment.methods.items():
         where = ("methods", label)
-        if spec.method not in CATALOGUE:
-            yield (*where, "method"), f"unknown method {spec.method!r}: {nearest(spec.method, CATALOGUE)}"
+        if problem := METHODS.problem(spec.method):
+            yield (*where, "method"), problem
             continue
         yield from (((*where, *place), f"{label}: {text}") for place, text in _method(experiment, spec))
         yield from (((*where, *place), text) for place, text in _parameters(spec, spec.params))
@@ -201,8 +201,8 @@ def _method(experiment: Experiment, spec: MethodSpec) -> Iterator[Problem]:
         yield ("best",), f"no metric {spec.best!r}: {nearest(spec.best, metrics)}"
     if spec.best is not None and spec.tune is not None:
         yield ("best",), "'tune' finds the best point by itself; leave out 'best'"
-    solver, solvers = spec.params.get("solver"), CATALOGUE[spec.method].solvers
-    if solver is not None and (not isinstance(solver, str) or solver not in solvers):
+    solver, solvers = spec.params.get("solver"), METHODS[spec.method].solvers
+    if solvers and solver is not None and (not isinstance(solver, str) or solver not in solvers):
         yield ("solver",), f"{spec.method} has no solver {shown(solver)}: {nearest(solver, solvers)}"
     if spec.tune is not None and spec.tune.metric not in COUNTED:
         yield ("tune", "metric"), f"no metric {spec.tune.metric!r}: {nearest(spec.tune.metric, COUNTED)}"
@@ -210,7 +210,7 @@ def _method(experiment: Experiment, spec: MethodSpec) -> Iterator[Problem]:
 
 def _parameters(spec: MethodSpec, names: Collection[str]) -> Iterator[Problem]:
     """Parameters that a method does not have."""
-    known = [name for name in CATALOGUE[spec.method].parameters() if name != "pos_label"]
+    known = [name for name in METHODS[spec.method].parameters() if name != "pos_label"]
     for name in names:
         if name not in known:
             comma = name.isdigit() and spec.params.get(name, 0) is None
@@ -222,7 +222,7 @@ def _every_grid(experiment: Experiment) -> Iterator[Problem]:
     """The parameters of every grid, for every method that it belongs to."""
     for label, spec in experiment.methods.items():
         place, grid = grid_of(experiment, label)
-        if grid is None or spec.method not in CATALOGUE:
+        if grid is None or spec.method not in METHODS:
             continue
         if not size(grid):
             yield place, f"{label}: the grid has no points"
@@ -274,6 +274,8 @@ def _measures(experiment: Experiment) -> Iterator[Problem]:
         for label, spec in experiment.methods.items():
             if MEASURES[name].linear and spec.params.get("kernel", "linear") != "linear":
                 yield ("methods", label, "kernel"), f"{label}: {name} is measured on linear classifiers only"
+            elif MEASURES[name].linear and spec.method in METHODS and METHODS[spec.method].outside:
+                yield ("methods", label, "method"), f"{label}: {name} is measured on linear classifiers of mmc only"
 
 
 # -- table, reported numbers, figures -----------------------------------------------------------------------------
@@ -281,7 +283,7 @@ def _measures(experiment: Experiment) -> Iterator[Problem]:
 
 def facts_of(experiment: Experiment) -> set[str]:
     """Return the names of the single numbers that the methods and measures of a config leave."""
-    entries = [CATALOGUE[spec.method] for spec in experiment.methods.values() if spec.method in CATALOGUE]
+    entries = [METHODS[spec.method] for spec in experiment.methods.values() if spec.method in METHODS]
     names = {fact for entry in entries for fact in entry.facts}
     names |= set(BOUNDS) if any(entry.bounds for entry in entries) else set()
     names |= {fact for name in experiment.measures if name in MEASURES for fact in MEASURES[name].facts}

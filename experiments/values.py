@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
-from importlib import import_module
 
 from pydantic import JsonValue
 
@@ -15,7 +14,8 @@ from mmc.experiments.explaining import Problem, decimal_comma, shown
 from mmc.experiments.grids import GridSpec, samples, tied
 from mmc.experiments.units import Params
 from mmc.experiments.validation import grid_of, refusal
-from mmc.methods import CATALOGUE, Method
+from mmc.methods import Method
+from mmc.methods.registry import METHODS
 from mmc.words import nearest
 
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -38,7 +38,7 @@ def _problems(experiment: Experiment) -> Iterator[Problem]:
     for label, spec in experiment.methods.items():
         place, grid = grid_of(experiment, label)
         for index, point in samples(grid):
-            for name, text in _values(CATALOGUE[spec.method], {**spec.params, **point}):
+            for name, text in _values(METHODS[spec.method], {**spec.params, **point}):
                 at = _place(name, index, point, place, grid) if name in point else ("methods", label, name)
                 yield at, f"{label}: {text}"
 
@@ -52,6 +52,9 @@ def _place(name: str, index: int | None, point: Params, place: KeyPath, grid: Gr
 
 def _values(method: Method, params: Params) -> Iterator[tuple[str, str]]:
     """Yield (parameter, sentence) for what is wrong with the values of one point."""
+    if not method.solvers:
+        yield from _refused(method.load(), params)
+        return
     solver, options = params.get("solver"), params.get("solver_options")
     if solver is not None and (not isinstance(solver, str) or solver not in method.solvers):
         yield "solver", f"{method.key} has no solver {shown(solver)}: {nearest(solver, method.solvers)}"
@@ -63,8 +66,15 @@ def _values(method: Method, params: Params) -> Iterator[tuple[str, str]]:
     if isinstance(options, dict) and (wrong := list(_options(method, solver, options))):
         yield from (("solver_options", text) for text in wrong)
         return
+    yield from _refused(estimator, params)
+
+
+def _refused(estimator: type, params: Params) -> Iterator[tuple[str, str]]:
+    """Yield what a class itself says of the values: in its constructor, or as scikit-learn checks them."""
     try:
-        estimator(**params)._validate_params()
+        made = estimator(**params)
+        if hasattr(made, "_validate_params"):
+            made._validate_params()
     except (ValueError, TypeError, OverflowError) as error:
         named = _NAMED.match(str(error))
         name = named[1] if named else ""
@@ -73,9 +83,10 @@ def _values(method: Method, params: Params) -> Iterator[tuple[str, str]]:
 
 def _options(method: Method, solver: str | None, given: dict[str, JsonValue]) -> Iterator[str]:
     """Yield what is wrong with the options of a solver, by its signature."""
+    from mmc.methods.solvers import load_solver
+
     name = solver or next(iter(method.solvers))
-    solve = import_module(f"mmc.methods.solvers.{method.solvers[name]}").solve
-    parameters = inspect.signature(solve).parameters
+    parameters = inspect.signature(load_solver(method.solvers[name]).solve).parameters
     known = {p.name: str(p.annotation) for p in parameters.values() if p.kind is p.KEYWORD_ONLY and p.name != "session"}
     for option, value in given.items():
         if option not in known:

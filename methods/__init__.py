@@ -7,6 +7,7 @@ only has to know the names answers at once.
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
-    from mmc.methods.base import BinaryMethod
+    from mmc.methods.base import BinaryMethod, PathFitter
 
 _ROOT = Path(__file__).parent
 
@@ -24,7 +25,8 @@ class Method:
     """A catalogue entry: where a method's class is, and which solvers can serve it (the default first).
 
     ``facts`` are the single numbers that a fit leaves besides its certificate: attributes of the estimator without their
-    last underscore. ``bounds`` says that it has ``worst_case_error_``.
+    last underscore. ``bounds`` says that it has ``worst_case_error_``. ``module`` is one of this package, or the full name
+    of another package's; the same holds for the solvers' modules. ``origin`` says where it comes from.
     """
 
     key: str
@@ -36,6 +38,17 @@ class Method:
     optimises: str = ""
     facts: tuple[str, ...] = ()
     bounds: bool = False
+    origin: str = "mmc"
+
+    @property
+    def solver(self) -> str:
+        """The default solver; empty if the method has none to choose."""
+        return next(iter(self.solvers), "")
+
+    @property
+    def outside(self) -> bool:
+        """Whether it is not one of ours: from scikit-learn or a plugin."""
+        return self.origin != "mmc"
 
     def load(self) -> type[BinaryMethod]:
         """Import and return the estimator class."""
@@ -44,6 +57,23 @@ class Method:
     def parameters(self) -> tuple[str, ...]:
         """Return the names of the constructor's parameters, read from the source: nothing is imported."""
         return _parameters(self.module, self.name)
+
+    def start(self, params: Mapping[str, object], seed: int) -> PathFitter:
+        """Return an estimator with these parameters. A method of ours draws nothing: the seed is for others."""
+        return self.load()(**params)
+
+    def seeded(self, params: Collection[str]) -> bool:
+        """Whether a fit draws random numbers, from a seed that the parameters do not give."""
+        return False
+
+    def modules(self, solver: str) -> tuple[str, ...]:
+        """Return the modules of mmc whose code decides a fit with this solver."""
+        module = self.solvers.get(solver)
+        return (f"mmc.methods.{self.module}", *(() if module is None else (f"mmc.methods.solvers.{module}",)))
+
+    def identity(self) -> dict[str, str]:
+        """Return what decides a fit besides code of mmc and its libraries."""
+        return {}
 
 
 _NATH, _HUANG, _GU = "Nath & Bhattacharyya", "Huang et al.", "Gu & Guo"
@@ -112,7 +142,13 @@ CATALOGUE: dict[str, Method] = {
             "banded",
             _GU,
             "SVM whose decision values also stay below B",
-            {"qp": "banded_qp", "libsvm": "banded_libsvm", "interior-point": "hinge_interior", "cvxpy": "cvxpy_banded"},
+            {
+                "smo": "banded_smo",
+                "qp": "banded_qp",
+                "libsvm": "banded_libsvm",
+                "interior-point": "hinge_interior",
+                "cvxpy": "cvxpy_banded",
+            },
             "d_w^d / d_b^m",
         ),
         Method(
@@ -121,7 +157,7 @@ CATALOGUE: dict[str, Method] = {
             "m4",
             _GU,
             "largest margin measured in standard deviations of each class",
-            {"sequential-socp": "sequential_socp", "cvxpy": "cvxpy_scatter"},
+            {"sequential-socp": "sequential_socp", "newton": "scatter_newton", "cvxpy": "cvxpy_scatter"},
             "d_w^s / d_b^m",
             facts=("rho", "ridge"),
         ),
@@ -177,7 +213,13 @@ CATALOGUE: dict[str, Method] = {
             "banded",
             _PENDSE,
             "SVM whose decision values are kept in a band",
-            {"libsvm": "banded_libsvm", "qp": "banded_qp", "interior-point": "hinge_interior", "cvxpy": "cvxpy_banded"},
+            {
+                "smo": "banded_smo",
+                "libsvm": "banded_libsvm",
+                "qp": "banded_qp",
+                "interior-point": "hinge_interior",
+                "cvxpy": "cvxpy_banded",
+            },
         ),
     )
 }
@@ -204,11 +246,16 @@ def __getattr__(name: str) -> Any:  # the name decides the type
 
 
 def entry_of(cls: type) -> Method:
-    """Return the catalogue entry of a method's class, or of the class that it extends."""
+    """Return the catalogue entry of a method's class, or of the class that it extends.
+
+    A class of another package brings its own: its attribute ``entry``.
+    """
     for base in cls.__mro__:
+        if isinstance(own := vars(base).get("entry"), Method):
+            return own
         if base.__name__ in _BY_NAME:
             return _BY_NAME[base.__name__]
-    raise LookupError(f"{cls.__name__} is not in the catalogue of methods")
+    raise LookupError(f"{cls.__name__} is not in the catalogue of methods, and has no `entry` of its own")
 
 
 @cache

@@ -76,20 +76,28 @@ class BSVM(_Banded):
         The degree of "poly".
     coef0 : float, default 1.0
         The constant of "poly" and "sigmoid".
-    solver : {"libsvm", "qp", "interior-point", "cvxpy"}, default "libsvm"
-        The algorithm: libsvm's regression with Newton steps that finish it; a quadratic program by Clarabel,
-        which needs the whole Gram matrix; an interior point method, quick for few features; (2.3) written in cvxpy.
+    solver : {"smo", "libsvm", "qp", "interior-point", "cvxpy"}, default "smo"
+        The algorithm: pairs of multipliers in compiled code; libsvm's regression with Newton steps that finish it; a
+        quadratic program by Clarabel, which needs the whole Gram matrix; an interior point method, quick for few
+        features; (2.3) written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
-        The positive class. None takes the larger label, as numbers if all labels are numbers.
+        The positive class. None takes the larger label, as numbers if all labels are numbers. With more than two
+        classes it must be None, and the larger label of each pair is positive.
+    decision_function_shape : {"ovr", "ovo"}, default "ovr"
+        With more than two classes, what ``decision_function`` returns: one column for each class, or one for each pair.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     pos_label_ : label
-        The positive class.
+        The positive class, of two.
+    estimators_ : list
+        With more than two classes: the fitted classifiers of all pairs, (0, 1), (0, 2), …, (1, 2), … of ``classes_``. They
+        have the attributes below; of these, ``coef_``, ``intercept_``, ``worst_case_error_`` and ``solution_`` are also
+        given for all pairs together, with a row for each.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -118,6 +126,8 @@ class BSVM(_Banded):
         Those of ``alpha_support_`` whose α is below its bound: they lie on the lower edge of the band.
     theta_free_ : ndarray
         Those of ``theta_support_`` whose θ is below its bound: they lie on the upper edge.
+    n_iter_ : int
+        The iterations of the solver.
     solution_ : Solution
         Status, objective (2.3), duality gap, iterations, seconds, solver and its version.
 
@@ -148,9 +158,10 @@ class BSVM(_Banded):
         gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 1.0,
-        solver: str = "libsvm",
+        solver: str = "smo",
         solver_options: Mapping[str, object] | None = None,
         pos_label: object = None,
+        decision_function_shape: str = "ovr",
     ):
         self.C1 = C1
         self.C2 = C2
@@ -163,6 +174,7 @@ class BSVM(_Banded):
         self.solver = solver
         self.solver_options = solver_options
         self.pos_label = pos_label
+        self.decision_function_shape = decision_function_shape
 
     def _fit(self, train: Training) -> Fitted:
         if not self.rho2 > self.rho1:
@@ -191,20 +203,28 @@ class RMM(_Banded):
         The degree of "poly".
     coef0 : float, default 1.0
         The constant of "poly" and "sigmoid".
-    solver : {"qp", "libsvm", "interior-point", "cvxpy"}, default "qp"
-        The algorithm: a quadratic program by Clarabel, which needs the whole Gram matrix; libsvm's regression
-        with Newton steps that finish it; an interior point method, quick for few features; (13) written in cvxpy.
+    solver : {"smo", "qp", "libsvm", "interior-point", "cvxpy"}, default "smo"
+        The algorithm: pairs of multipliers in compiled code; a quadratic program by Clarabel, which needs the whole
+        Gram matrix; libsvm's regression with Newton steps that finish it; an interior point method, quick for few
+        features; (13) written in cvxpy.
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
-        The positive class. None takes the larger label, as numbers if all labels are numbers.
+        The positive class. None takes the larger label, as numbers if all labels are numbers. With more than two
+        classes it must be None, and the larger label of each pair is positive.
+    decision_function_shape : {"ovr", "ovo"}, default "ovr"
+        With more than two classes, what ``decision_function`` returns: one column for each class, or one for each pair.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     pos_label_ : label
-        The positive class.
+        The positive class, of two.
+    estimators_ : list
+        With more than two classes: the fitted classifiers of all pairs, (0, 1), (0, 2), …, (1, 2), … of ``classes_``. They
+        have the attributes below; of these, ``coef_``, ``intercept_``, ``worst_case_error_`` and ``solution_`` are also
+        given for all pairs together, with a row for each.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -233,6 +253,8 @@ class RMM(_Banded):
         Those of ``alpha_support_`` whose α is below its bound: they lie on the lower edge of the band.
     theta_free_ : ndarray
         Those of ``theta_support_`` whose θ is below its bound: they lie on the upper edge.
+    n_iter_ : int
+        The iterations of the solver.
     solution_ : Solution
         Status, objective ½‖w‖² + C Σ ξ, duality gap, iterations, seconds, solver and its version.
 
@@ -261,9 +283,10 @@ class RMM(_Banded):
         gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 1.0,
-        solver: str = "qp",
+        solver: str = "smo",
         solver_options: Mapping[str, object] | None = None,
         pos_label: object = None,
+        decision_function_shape: str = "ovr",
     ):
         self.C = C
         self.B = B
@@ -274,6 +297,7 @@ class RMM(_Banded):
         self.solver = solver
         self.solver_options = solver_options
         self.pos_label = pos_label
+        self.decision_function_shape = decision_function_shape
 
     def _fit(self, train: Training) -> Fitted:
         if not self.B > 1:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from math import isfinite
 from numbers import Integral, Real
-from typing import ClassVar, Self, TypeVar
+from typing import ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,21 +27,23 @@ from mmc.methods.numerics.gram import WHOLE, LazyGram
 from mmc.methods.numerics.kernels import KERNELS, UNSURE, WITH_GAMMA, Array, Kernel, KernelSpec, width
 from mmc.methods.numerics.memory import require
 from mmc.methods.numerics.moments import Moments
-from mmc.methods.numerics.scales import fault
+from mmc.methods.numerics.scales import check_measurable, fault
 from mmc.methods.numerics.workspace import Workspace
+from mmc.methods.pairs import SeveralClasses, fit_pairs, pair_decisions, votes
 from mmc.methods.problems import Answer, Problem
 from mmc.methods.problems.delivered import Delivered, Judge, Verdict
 from mmc.methods.solution import FitError, NotConverged, Solution, Status
 from mmc.methods.solvers import Capabilities, Solver, load_solver, options_of
 from mmc.words import nearest
 
+_RULE = ("coef_", "intercept_", "dual_coef_", "support_", "support_vectors_", "solution_")
+_EARLIER = (*_RULE, "estimators_")  # what an earlier fit may have left
 _DISCRETE = "biuUS"  # the kinds of labels that cannot be continuous
 COPIES = 3  # of a Gram matrix that a solver for the whole of it holds at once
 FEWER = (
     "take a solver that makes rows when it needs them ('libsvm', 'interior-point', 'column-generation'), fewer rows, or "
     "sklearn.kernel_approximation.Nystroem in front of kernel='linear'"
 )
-_RULE = ("coef_", "intercept_", "dual_coef_", "support_", "support_vectors_", "solution_")
 A = TypeVar("A", bound=Answer[object, object])
 
 
@@ -161,13 +163,41 @@ class Step:
 
     params: Mapping[str, object]
     seconds: float
-    estimator: BinaryMethod | None = None
+    estimator: Rule | None = None
     decision: Array | None = None
     error: FitError | None = None
 
 
+class Rule(Protocol):
+    """A fitted classifier of two classes, of ours or from outside."""
+
+    @property
+    def solution_(self) -> Solution:
+        """How the fit ended."""
+
+    def decision_function(self, X: Array) -> Array:
+        """Return the signed decision values."""
+
+
+class PathFitter(Protocol):
+    """What fits a whole grid on one training set."""
+
+    def fit(self, X: Array, y: NDArray[np.intp], /, **extra: object) -> Rule:
+        """Fit one classifier."""
+
+    def fit_path(
+        self,
+        X: Array,
+        y: NDArray[np.intp],
+        grid: Sequence[Mapping[str, object]],
+        X_test: Array | None = None,
+        **extra: object,
+    ) -> Iterator[Step]:
+        """Yield a step for every point of the grid, in order."""
+
+
 class BinaryMethod(ClassifierMixin, BaseEstimator):
-    """Base of all methods: a two-class scikit-learn classifier with a certificate."""
+    """Base of all methods: a scikit-learn classifier with a certificate. More than two classes are fitted in pairs."""
 
     kernel: Kernel = "linear"  # of a method that has no such parameter
     gamma: float | str = "scale"
@@ -176,10 +206,14 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
     solver: str
     solver_options: Mapping[str, object] | None
     pos_label: object
+    decision_function_shape: str = "ovr"
 
     _needs_definite: ClassVar[bool] = True  # whether the problem is convex only for a positive semi-definite kernel
     _origin: Array | None = None  # from where decision values count, and the constant of the decision function there
     _offset: float
+    _pair_rows: (
+        list[NDArray[np.intp]] | None
+    )  # with more than two classes: the rows of each pair of a precomputed kernel
 
     classes_: NDArray[np.generic]
     coef_: Array
@@ -188,6 +222,7 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
     support_: NDArray[np.intp]
     support_vectors_: Array
     gamma_: float
+    estimators_: list[BinaryMethod]
     worst_case_error_: Array
     solution_: Solution
 
@@ -199,6 +234,7 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
         "ridge": [Interval(Real, 0, None, closed="left")],
         "solver": [str],
         "solver_options": [dict, None],
+        "decision_function_shape": [StrOptions({"ovr", "ovo"})],
     }
 
     # -- what a subclass supplies ---------------------------------------------------------------------------
@@ -212,17 +248,40 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
     # -- scikit-learn ---------------------------------------------------------------------------------------
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the classifier; raise InfeasibleProblem or NotConverged where there is no certified answer."""
-        return self._fit_one(self._training(X, y))
+        try:
+            train = self._training(X, y)
+        except SeveralClasses as several:
+            found = several
+        else:
+            return self._fit_one(train)
+        fit_pairs(self, found)
+        return self
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """Return the signed decision values: > 0 means ``classes_[1]``."""
+        """Return the signed decision values: > 0 means ``classes_[1]``.
+
+        With more than two classes there is one column for each class, or with ``decision_function_shape="ovo"`` one for each
+        pair of classes, where > 0 means the first of the two; both as in scikit-learn's SVC.
+        """
         check_is_fitted(self)
-        return self._decide(validate_data(self, X, dtype=np.float64, reset=False))
+        points: Array = validate_data(self, X, dtype=np.float64, reset=False)
+        if "estimators_" not in vars(self):
+            return self._decide(points)
+        return votes(self, points) if self.decision_function_shape == "ovr" else -pair_decisions(self, points)
 
     def predict(self, X: ArrayLike) -> NDArray[np.generic]:
         """Return the predicted labels."""
+        if "estimators_" in vars(self):
+            points: Array = validate_data(self, X, dtype=np.float64, reset=False)
+            most: NDArray[np.intp] = np.argmax(votes(self, points), axis=1)
+            return self.classes_.take(most)
         later = self.decision_function(X) > 0
         return self.classes_.take(later.astype(int))
+
+    @property
+    def n_iter_(self) -> int:
+        """The iterations of the solver, of all pairs together if there are more than two classes."""
+        return self.solution_.iterations
 
     @classmethod
     @cache
@@ -231,7 +290,6 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
@@ -337,11 +395,10 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
             _check_gram(points)
         self._resolve_gamma(points)
         self.classes_ = np.unique(labels)
-        if len(self.classes_) != 2:
-            raise ValueError(
-                f"Only binary classification is supported: {type(self).__name__} needs two classes, "
-                f"got {len(self.classes_)} class{'es' if len(self.classes_) != 1 else ''}"
-            )
+        if len(self.classes_) < 2:
+            raise ValueError(f"{type(self).__name__} needs two classes, got {len(self.classes_)} class")
+        if len(self.classes_) > 2:
+            raise SeveralClasses(type(self).__name__, points, labels, len(self.classes_))
         known = self.classes_.tolist()
         positive = positive_label(known) if self.pos_label is None else self.pos_label
         if positive not in known:
@@ -368,6 +425,7 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
     def _fit_one(self, train: Training) -> Self:
         start = time.perf_counter()
         spec = self._kernel
+        train.work.once("measurable", lambda: check_measurable(train.X))
         space = train.seen_by(spec)
         if spec.kernel in UNSURE and self._needs_definite:
             space.work.once(("definite", spec), lambda: spec.check_definite(space.gram(spec)))
@@ -397,7 +455,9 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
         except NotConverged as error:
             raise NotConverged(self._with_fault(str(error), space), error.iterations, error.residual) from None
         except (ArithmeticError, np.linalg.LinAlgError) as error:
-            raise NotConverged(self._with_fault(f"solver {self.solver!r} stopped: {error}", space)) from None
+            raise NotConverged(
+                self._with_fault(f"rounding defeats solver {self.solver!r} on these data", space)
+            ) from error
         except ValueError as error:
             if isinstance(error, FitError) or "infs or NaNs" not in str(error):  # scipy has no class of its own for it
                 raise
@@ -462,7 +522,7 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
 
     def _store(self, fitted: Fitted, space: Training) -> None:
         """Set what `decision_function` needs, and the other attributes of a fit."""
-        for name in _RULE:  # of an earlier fit, which may have had another kernel
+        for name in _EARLIER:
             self.__dict__.pop(name, None)
         flip, origin = self._flip, space.origin
         self._origin, self._offset = origin, flip * fitted.intercept

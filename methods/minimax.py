@@ -81,14 +81,21 @@ class MPM(BinaryMethod):
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
-        The positive class. None takes the larger label, as numbers if all labels are numbers.
+        The positive class. None takes the larger label, as numbers if all labels are numbers. With more than two
+        classes it must be None, and the larger label of each pair is positive.
+    decision_function_shape : {"ovr", "ovo"}, default "ovr"
+        With more than two classes, what ``decision_function`` returns: one column for each class, or one for each pair.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     pos_label_ : label
-        The positive class.
+        The positive class, of two.
+    estimators_ : list
+        With more than two classes: the fitted classifiers of all pairs, (0, 1), (0, 2), …, (1, 2), … of ``classes_``. They
+        have the attributes below; of these, ``coef_``, ``intercept_``, ``worst_case_error_`` and ``solution_`` are also
+        given for all pairs together, with a row for each.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -111,6 +118,8 @@ class MPM(BinaryMethod):
         The ridge that was added.
     rank_ : int
         The number of coordinates in which the problem was solved.
+    n_iter_ : int
+        The iterations of the solver.
     solution_ : Solution
         Status, objective κ(α), duality gap, iterations, seconds, solver and its version.
 
@@ -144,6 +153,7 @@ class MPM(BinaryMethod):
         solver: str = "frontier",
         solver_options: dict[str, object] | None = None,
         pos_label: object = None,
+        decision_function_shape: str = "ovr",
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -155,6 +165,7 @@ class MPM(BinaryMethod):
         self.solver = solver
         self.solver_options = solver_options
         self.pos_label = pos_label
+        self.decision_function_shape = decision_function_shape
 
     def frontier(self, n: int = 101) -> tuple[Array, Array]:
         """Return the worst-case accuracies (positive, negative) of n optimal trade-offs on the training moments.
@@ -165,6 +176,8 @@ class MPM(BinaryMethod):
         check_is_fitted(self)
         if n < 2:
             raise ValueError(f"a frontier has at least its two ends: n={n}")
+        if len(self.classes_) > 2:
+            raise ValueError("frontier() is of two classes: ask one of estimators_, which has those of each pair")
         curve: TradeOff | None = self._trade_off
         if curve is None:
             raise AttributeError("frontier() needs the decomposition that factor='cholesky' spares: fit without it")
@@ -291,14 +304,21 @@ class BMPM(MPM):
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
-        The positive class. None takes the larger label, as numbers if all labels are numbers.
+        The positive class. None takes the larger label, as numbers if all labels are numbers. With more than two
+        classes it must be None, and the larger label of each pair is positive.
+    decision_function_shape : {"ovr", "ovo"}, default "ovr"
+        With more than two classes, what ``decision_function`` returns: one column for each class, or one for each pair.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     pos_label_ : label
-        The positive class.
+        The positive class, of two.
+    estimators_ : list
+        With more than two classes: the fitted classifiers of all pairs, (0, 1), (0, 2), …, (1, 2), … of ``classes_``. They
+        have the attributes below; of these, ``coef_``, ``intercept_``, ``worst_case_error_`` and ``solution_`` are also
+        given for all pairs together, with a row for each.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -321,6 +341,8 @@ class BMPM(MPM):
         The ridge that was added.
     rank_ : int
         The number of coordinates in which the problem was solved.
+    n_iter_ : int
+        The iterations of the solver.
     solution_ : Solution
         Status, objective κ(α), duality gap, iterations, seconds, solver and its version.
 
@@ -351,8 +373,21 @@ class BMPM(MPM):
         solver: str = "frontier",
         solver_options: dict[str, object] | None = None,
         pos_label: object = None,
+        decision_function_shape: str = "ovr",
     ):
-        super().__init__(kernel, gamma, degree, coef0, ridge, ridge_kind, rank_tol, solver, solver_options, pos_label)
+        super().__init__(
+            kernel,
+            gamma,
+            degree,
+            coef0,
+            ridge,
+            ridge_kind,
+            rank_tol,
+            solver,
+            solver_options,
+            pos_label,
+            decision_function_shape,
+        )
         self.min_accuracy_neg = min_accuracy_neg
 
     def _problem(self, pair: MomentPair) -> Minimax:

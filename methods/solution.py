@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from math import isnan
 
 
 class Status(StrEnum):
@@ -24,7 +25,10 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Solution:
-    """How a fit ended. ``gap`` is relative and computed from a primal and a dual point: never a solver's claim."""
+    """How a fit ended. ``gap`` is relative and computed from a primal and a dual point: never a solver's claim.
+
+    A classifier from outside has no certificate: its gap is nan.
+    """
 
     status: Status
     objective: float
@@ -33,6 +37,11 @@ class Solution:
     seconds: float
     solver: str
     version: str
+
+    @property
+    def certified(self) -> bool:
+        """Whether there is a gap that proves how good the solution is."""
+        return not isnan(self.gap)
 
 
 class FitError(ValueError):

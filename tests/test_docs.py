@@ -104,3 +104,19 @@ def test_the_tutorial(tmp_path, monkeypatch):
             refused += 1
     assert refused == 1
     assert max(names["model"].worst_case_error_) <= 0.9
+
+
+def test_other_estimators_run_as_the_page_says(tmp_path, monkeypatch):
+    from mmc import plugins
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(plugins.VARIABLE, "")
+    ((study, _),) = blocks("other_estimators.md", "yaml")
+    ((plugin, _),) = blocks("other_estimators.md", "python")
+    Path("study.yaml").write_text(study.replace("table:", "  bagged: {method: bagged}\ntable:"))
+    Path("my.py").write_text(plugin)
+    done = CliRunner().invoke(app, ["run", "study.yaml", "--plugin", "my.py", "--jobs", "1"])
+    assert done.exit_code == 0, done.output
+    assert "without a certificate of their optimum: forest, logistic, bagged" in " ".join(done.output.split())
+    listed = CliRunner().invoke(app, ["list", "datasets", "--plugin", "my.py"]).output
+    assert any(line.split()[:1] == ["squares"] and "my.py" in line for line in listed.splitlines())

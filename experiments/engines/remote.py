@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from mmc.datasets import REGISTRY
+from mmc.datasets import known
 from mmc.datasets.dataset import DataError, DataSet
 from mmc.datasets.finding import absent
 from mmc.experiments.engines.base import Work, attempt
@@ -20,8 +20,9 @@ from mmc.experiments.fingerprint import WORKER, details
 from mmc.experiments.records import Record
 from mmc.experiments.sources import Source
 from mmc.experiments.units import Unit
-from mmc.methods import CATALOGUE
+from mmc.methods.registry import METHODS
 
+_OUTSIDE = "method:"  # of a root that is a method's key
 LENT: dict[str, DataSet] = {}  # what the client has sent, by content
 _first = threading.Lock()
 
@@ -51,21 +52,29 @@ class Answer:
 
 
 def roots_of(units: Iterable[Unit]) -> tuple[str, ...]:
-    """Return the modules that units begin with: the worker's, and those of their methods and all of their solvers."""
+    """Return what units begin with: the worker's module, those of their methods and solvers, and methods from outside."""
     found = {WORKER}
     for method in {unit.task.method for unit in units}:
-        entry = CATALOGUE[method]
-        found |= {
-            f"mmc.methods.{entry.module}",
-            *(f"mmc.methods.solvers.{module}" for module in entry.solvers.values()),
-        }
+        entry = METHODS[method]
+        found |= {module for solver in ("", *entry.solvers) for module in entry.modules(solver)}
+        found |= {_OUTSIDE + method} if entry.outside else set()
     return tuple(sorted(found))
 
 
 def code_of(roots: Iterable[str]) -> dict[str, str]:
     """Return what this process runs: Python, the hash of each module, the version of each library."""
+    modules = [root for root in roots if not root.startswith(_OUTSIDE)]
+    others = [root.removeprefix(_OUTSIDE) for root in roots if root.startswith(_OUTSIDE)]
     with _first:  # threads of one worker read the files once
-        return {"python": ".".join(platform.python_version_tuple()[:2]), **details(roots)}
+        python = {"python": ".".join(platform.python_version_tuple()[:2])}
+        return {**python, **details(modules), **{f"method {key}": _identity(key) for key in others}}
+
+
+def _identity(method: str) -> str:
+    """Return what a method from outside is here: where it comes from, with the hash of its source."""
+    if METHODS.problem(method):
+        return "absent"
+    return ", ".join(METHODS[method].identity().values())
 
 
 def digest_of(code: Mapping[str, str]) -> str:
@@ -119,7 +128,7 @@ def _provided(unit: Unit) -> bool:
 def _loaded(source: Source) -> DataSet | None:
     """Return a data set if it is on this machine; nothing is downloaded."""
     name = source.spec.name
-    if name is not None and absent(REGISTRY[name], source.data_dir):
+    if name is not None and absent(known()[name], source.data_dir):
         return None
     try:
         return source.load()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias
 
@@ -20,7 +20,9 @@ from mmc.experiments.plan import Unit
 from mmc.experiments.preparation import prepared, signs
 from mmc.experiments.records import Json, Record
 from mmc.experiments.results import Results
-from mmc.methods import CATALOGUE, FitError
+from mmc.experiments.trials import seed_of_fit
+from mmc.methods import FitError
+from mmc.methods.registry import METHODS
 from mmc.words import nearest
 
 if TYPE_CHECKING:
@@ -158,10 +160,10 @@ def refitted(drawing: Drawing, unit: Unit) -> Fitted | FitError:
     record = drawing.records.get(unit.trials[0].key)
     if record is None or not record.status.counted:
         return FitError(str(record.status) if record else "not run")
-    method = CATALOGUE[unit.task.method].load()
-    fit: Callable[..., Fitted] = method(**{**unit.task.params, **unit.trials[0].point, **(record.chosen or {})}).fit
+    params = {**unit.task.params, **unit.trials[0].point, **(record.chosen or {})}
+    estimator = METHODS[unit.task.method].start(params, seed_of_fit(unit))
     try:
-        return fit(*training_part(unit), **given(method, prepared(unit.where).shapes))
+        return estimator.fit(*training_part(unit), **given(type(estimator), prepared(unit.where).shapes))
     except FitError as error:
         return error
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from mmc.experiments.config import Experiment
 from mmc.experiments.figures.drawing import Array, Drawing, Kind, Problem, not_in_the_plane, shown
 from mmc.experiments.plan import Unit
-from mmc.methods import CATALOGUE, FitError
+from mmc.methods import FitError
+from mmc.methods.registry import METHODS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,7 +84,7 @@ class Ellipsoids(Kind):
         models = {}
         for label, spec in drawing.experiment.methods.items():
             try:
-                models[label] = CATALOGUE[spec.method].load()(**spec.params).fit(X, sign)
+                models[label] = METHODS[spec.method].load()(**spec.params).fit(X, sign)
             except FitError as error:
                 axes.plot([], [], "none", label=f"{shown(label)}: {error.status}")
         colours = dict(zip(drawing.experiment.methods, _COLOURS * len(models), strict=False))

@@ -12,7 +12,7 @@ from mmc.experiments.figures.drawing import Drawing, Kind, Problem, shown
 from mmc.experiments.model import Model
 from mmc.experiments.multiclass import Cloud, votes
 from mmc.experiments.regression import Line
-from mmc.methods import CATALOGUE
+from mmc.methods.registry import METHODS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +42,7 @@ class Pairs(Kind):
         if not experiment.multiclass:
             yield ("kind",), "a figure of the pairs needs 'multiclass: one-vs-one'"
         spec = experiment.methods.get(self.method)
-        if spec is not None and spec.method in CATALOGUE and "margin_ratio" not in CATALOGUE[spec.method].facts:
+        if spec is not None and spec.method in METHODS and "margin_ratio" not in METHODS[spec.method].facts:
             yield ("method",), f"{self.method!r} has no margin ratio; only methods of the key 'mmrm' have one"
 
     def draw(self, drawing: Drawing) -> Iterator[tuple[str, Figure]]:

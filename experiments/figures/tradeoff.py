@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from mmc.experiments.config import Experiment
 from mmc.experiments.figures.drawing import Drawing, Kind, Problem, shown, training_part
-from mmc.methods import CATALOGUE, FitError
+from mmc.methods import FitError
+from mmc.methods.registry import METHODS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +29,7 @@ class Tradeoff(Kind):
     def check(self, experiment: Experiment) -> Iterator[Problem]:
         yield from super().check(experiment)
         spec = experiment.methods.get(self.method)
-        if spec is not None and spec.method in CATALOGUE and not hasattr(CATALOGUE[spec.method].load(), "frontier"):
+        if spec is not None and spec.method in METHODS and not hasattr(METHODS[spec.method].load(), "frontier"):
             yield ("method",), f"{self.method!r} has no frontier; methods of the keys 'mpm' and 'bmpm' have one"
         if spec is not None and (spec.tune is not None or len(experiment.points_of(self.method)) > 1):
             yield ("method",), f"{self.method!r} has a grid; a frontier needs one set of parameters"
@@ -57,7 +58,7 @@ class Tradeoff(Kind):
         label: str | None = "worst case on the training moments, every split"
         for unit in drawing.units_of(dataset, self.method):
             try:
-                model = CATALOGUE[unit.task.method].load()(**{**unit.task.params, **unit.trials[0].point})
+                model = METHODS[unit.task.method].load()(**{**unit.task.params, **unit.trials[0].point})
                 pos, neg = model.fit(*training_part(unit)).frontier(201)
             except FitError:
                 continue

@@ -14,8 +14,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import all_estimators
 
 from mmc.experiments.own.errors import RequestError
-from mmc.methods import BMPM, CATALOGUE, SVM, ErrorRateClassifier
+from mmc.methods import BMPM, SVM, ErrorRateClassifier
 from mmc.methods.numerics.kernels import Array
+from mmc.methods.outside import parameters_of, required_of
+from mmc.methods.registry import METHODS
 from mmc.words import nearest
 
 Labels = NDArray[np.str_]
@@ -115,28 +117,22 @@ def _gamma(X: Array) -> float:
 
 
 def _named(name: str, seed: int) -> Family:
-    """Return a method of the catalogue or a public classifier of scikit-learn, with its defaults."""
-    if name in CATALOGUE:
-        method = CATALOGUE[name]
-
-        def ours(training: Training) -> dict[str, BaseEstimator]:
-            return {name: method.load()(pos_label=training.positive)}
-
-        return Family(name, ours, outside=True)
+    """Return a method of the registry or a public classifier of scikit-learn, with its defaults."""
     found = {key: kind for key, kind in all_estimators("classifier") if kind.__module__.startswith("sklearn.")}
-    if name not in found:
-        raise RequestError(
-            f"--methods {name!r} is neither a method of mmc nor a classifier of scikit-learn: "
-            f"{nearest(name, [*CATALOGUE, *found]) if name else 'name one'}"
-        )
-    kind = found[name]
-    known = kind._get_param_names()
-    try:
-        kind()
-    except TypeError:
-        raise RequestError(
-            f"--methods {name!r} cannot stand by itself: it is built around another classifier"
-        ) from None
-    return Family(
-        name, lambda training: {name: kind(**({"random_state": seed} if "random_state" in known else {}))}, outside=True
-    )
+    if name in found:
+        return _with_defaults(name, found[name], seed)
+    if problem := METHODS.problem(name):
+        hint = problem if "." in name else nearest(name, [*METHODS, *found]) if name else "name one"
+        raise RequestError(f"--methods {name!r} is neither a method of mmc nor a classifier of scikit-learn: {hint}")
+    kind = METHODS[name].load()
+    if "pos_label" not in METHODS[name].parameters():
+        return _with_defaults(name, kind, seed)
+    return Family(name, lambda training: {name: kind(pos_label=training.positive)}, outside=True)
+
+
+def _with_defaults(name: str, kind: type[BaseEstimator], seed: int) -> Family:
+    """Return a classifier from outside, with a seed where it takes one."""
+    if required := required_of(kind):
+        raise RequestError(f"--methods {name!r} cannot stand by itself: it is built around {required[0]!r}")
+    seeded = {"random_state": seed} if "random_state" in parameters_of(kind) else {}
+    return Family(name, lambda training: {name: kind(**seeded)}, outside=True)

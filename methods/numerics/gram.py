@@ -50,12 +50,27 @@ class LazyGram:
             if a[points].any():
                 total += a[points] @ rows
         for part in self._parts(np.flatnonzero((a != 0) & ~self._kept)):
-            rows = self.spec(self.X[part], self.X)
-            total += a[part] @ rows
-            if 8 * len(self) * (np.sum(self._kept) + len(part)) <= self.memory:
-                self._slabs.append((part, rows))
-                self._kept[part] = True
+            total += a[part] @ self._make(part)
         return total
+
+    def single(self, points: Index) -> NDArray[np.float32]:
+        """Return K between some points in single precision. Their whole rows are made and kept."""
+        K, place = np.empty((len(points), len(points)), dtype=np.float32), np.full(len(self), -1)
+        place[points] = np.arange(len(points))
+        for part, rows in self._slabs:
+            for i in np.flatnonzero(place[part] >= 0):
+                K[place[part[i]]] = rows[i].take(points)
+        for part in self._parts(points[~self._kept[points]]):
+            K[place[part]] = self._make(part)[:, points]
+        return K
+
+    def _make(self, part: Index) -> Array:
+        """Return the rows of some points, and keep them if they fit into memory."""
+        rows = self.spec(self.X[part], self.X)
+        if 8 * len(self) * (np.sum(self._kept) + len(part)) <= self.memory:
+            self._slabs.append((part, rows))
+            self._kept[part] = True
+        return rows
 
     def _parts(self, points: Index) -> list[Index]:
         step = max(1, _SLAB // (8 * len(self)))

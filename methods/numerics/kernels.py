@@ -77,7 +77,8 @@ class KernelSpec:
         xx = np.einsum("ij,ij->i", X, X)
         zz = xx if same else np.einsum("ij,ij->i", Z, Z)
         if gamma * (xx.max(initial=0.0) + zz.max(initial=0.0)) > _ROUNDED:
-            return np.exp(-gamma * cdist(X, Z, "sqeuclidean"))
+            K: Array = -gamma * cdist(X, Z, "sqeuclidean")
+            return np.exp(K, out=K)
         K = X @ Z.T
         K *= 2 * gamma
         K -= gamma * xx[:, None]

@@ -12,6 +12,26 @@ from mmc.methods.numerics.kernels import Array
 _FAR = 1e8  # a feature this far from 0, in units of its spread, has lost half of its digits
 _UNEVEN = 1e5  # spreads of features whose squares differ by this squared
 _LARGE, _SMALL = 1e6, 1e-6
+_MOST, _LEAST = 1e100, 1e-100
+
+
+def check_measurable(X: Array) -> None:
+    """Raise ValueError where squares of the features, or of their differences, leave the range of double precision."""
+    if not X.size:
+        return
+    low, high = X.min(axis=0), X.max(axis=0)
+    spread = high - low
+    most, least = int(np.argmax(np.maximum(high, -low))), spread > 0
+    largest = max(high[most], -low[most])
+    if largest > _MOST:
+        raise ValueError(
+            f"feature {most} has values up to {largest:.2g}, whose squares overflow: divide it by a constant"
+        )
+    if least.any() and spread[least].min() < _LEAST:
+        tiny = int(np.argmin(np.where(least, spread, np.inf)))
+        raise ValueError(
+            f"feature {tiny} varies by {spread[tiny]:.2g} only, whose square is 0 in double precision: multiply it, or leave it out"
+        )
 
 
 def fault(X: Array, origin: Array | None, params: Mapping[str, object]) -> str:

@@ -52,8 +52,8 @@ class Solver(Protocol):
 
 
 def load_solver(module: str) -> Solver:
-    """Import a solver by the name of its module."""
-    return cast(Solver, import_module(f"{__name__}.{module}"))
+    """Import a solver by the name of its module: one of this package, or the full name of another package's."""
+    return cast(Solver, import_module(module if "." in module else f"{__name__}.{module}"))
 
 
 @cache

@@ -75,10 +75,10 @@ def _known(geometry: Geometry) -> _Known:
 
 def _iterate(problems: Sequence[EllipsoidPair], tol: float, max_iter: int) -> list[_Found]:
     whole = problems[0].geometry.coordinates
+    if not np.any(whole.d):
+        return [infeasible(problem, inf) for problem in problems]
     geometry = whole.spanned
     d = geometry.d
-    if not np.any(d):
-        return [infeasible(problem, inf) for problem in problems]
     try:
         (l1, V1), (l2, V2) = (_axes(S) for S in geometry.covariances)
     except FitError as error:

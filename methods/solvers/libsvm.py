@@ -27,7 +27,7 @@ CAN = Capabilities(rows=True)
 VERSION = f"libsvm of scikit-learn {sklearn.__version__}"
 _TENTHS = 9  # how often C is divided by ten before libsvm is given up
 
-Rough = tuple[Array | None, int]  # multipliers, None where libsvm stopped short, and its iterations
+Rough = tuple[Array | None, int]  # multipliers, None where the first solver stopped short, and its iterations
 
 
 def solve(
@@ -68,20 +68,22 @@ def run_libsvm(machine: SVC | SVR, points: Array, y: Array, C: Array | None = No
     return coef, iterations
 
 
-def solve_hinges(hinges: Hinges, libsvm: Callable[[float], Rough], tol: float) -> tuple[Array, int]:
+def solve_hinges(
+    hinges: Hinges, rough: Callable[[float], Rough], tol: float, name: str = "libsvm"
+) -> tuple[Array, int]:
     """Return multipliers with a relative gap of at most ``tol``, and all iterations.
 
-    ``libsvm(scale)`` solves the problem roughly with C times ``scale``.
+    ``rough(scale)`` solves the problem roughly with C times ``scale``; ``name`` is what an error calls it.
     """
     iterations = 0
     for tenths in range(_TENTHS):
-        a, n = libsvm(10.0**-tenths)
+        a, n = rough(10.0**-tenths)
         iterations += n
         if a is not None:
             break
     else:
         raise NotConverged(
-            f"libsvm did not converge, even with C/{10 ** (_TENTHS - 1):g}, within its limit: raise max_iter or scale the data",
+            f"{name} did not converge, even with C/{10 ** (_TENTHS - 1):g}, within its limit: raise max_iter or scale the data",
             iterations,
         )
     for level in range(tenths, -1, -1):

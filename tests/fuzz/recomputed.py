@@ -111,6 +111,9 @@ def ambiguous(model: Any, X: Array, y: Array) -> bool:
     """Whether a set's class cannot be told from its centre: points of both classes lie there."""
     if not hasattr(model, "centers_") or whole_labels(model, X):
         return False
+    reach = np.sqrt(((model.training_points_[model.n_sets_ :, None] - model.centers_) ** 2).sum(axis=2)) - model.radii_
+    if len(reach) and np.any(np.diff(np.sort(reach, axis=1)[:, :2], axis=1) < 1e-6 * model.radii_.max()):
+        return True  # balls that touch, and a point where they do
     return any(len(set(y[(X[np.argmin(((X - c) ** 2).sum(axis=1))] == X).all(axis=1)])) > 1 for c in model.centers_)
 
 
@@ -160,7 +163,7 @@ def _mmrm(model: Any, f: Array, at: Judging, square: float) -> tuple[float, floa
 def _m4(model: Any, f: Array, at: Judging, square: float) -> tuple[float, float]:
     sign = at.sign
     s_x, s_y = deviations(model, f, sign, square)
-    width = s_x + s_y
+    width = s_x + s_y if s_x + s_y > 1e-12 * np.abs(f).max() else 0.0
     share = np.where(sign > 0, s_x, s_y) * 2 / width if width > 0 else np.ones(len(f))
     short = np.maximum(share - sign * f, 0)
     return (float(width), float(short.max())) if np.isinf(model.C) else (float(width + model.C * short.sum()), 0.0)

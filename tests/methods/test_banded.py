@@ -52,7 +52,7 @@ def test_optimality_conditions(band, kernel):
         np.testing.assert_allclose(model.dual_coef_[0], expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("solver", ["libsvm", "qp", "interior-point"])
+@pytest.mark.parametrize("solver", ["smo", "libsvm", "qp", "interior-point"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=by_kernel)
 def test_without_the_upper_penalty_it_is_scikit_learns_svc(kernel, solver):
     X, y = data()

@@ -1,4 +1,4 @@
-"""The three solvers of banded SVMs against each other."""
+"""The four solvers of banded SVMs against each other."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from sklearn.svm import SVR
 from mmc.methods.numerics.gram import LazyGram
 from mmc.methods.numerics.kernels import KernelSpec
 from mmc.methods.problems.banded import BandedProblem
-from mmc.methods.solvers import banded_libsvm, banded_qp, hinge_interior
+from mmc.methods.solvers import banded_libsvm, banded_qp, banded_smo, hinge_interior
 from tests.methods.test_banded import BANDS, KERNELS, by_kernel, data
 
 
@@ -26,7 +26,9 @@ def state(band, kernel, seed=0, n=100):
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=by_kernel)
 @pytest.mark.parametrize("band", [*BANDS, (1.0, np.inf, 1.0, 1.2), (20.0, np.inf, 1.0, 2.0)], ids=str)
-@pytest.mark.parametrize("solve", [banded_libsvm.solve, hinge_interior.solve], ids=["libsvm", "interior-point"])
+@pytest.mark.parametrize(
+    "solve", [banded_smo.solve, banded_libsvm.solve, hinge_interior.solve], ids=["smo", "libsvm", "interior-point"]
+)
 def test_the_solvers_agree(band, kernel, solve):
     p = state(band, kernel)
     first = solve(p, tol=1e-6)
@@ -85,7 +87,7 @@ def test_far_decision_values_widen_the_tube(monkeypatch):
     assert proof(p, answer).objective == pytest.approx(proof(p, reference).objective, rel=1e-6)
 
 
-@pytest.mark.parametrize("solve", [banded_libsvm.solve, banded_qp.solve, hinge_interior.solve])
+@pytest.mark.parametrize("solve", [banded_smo.solve, banded_libsvm.solve, banded_qp.solve, hinge_interior.solve])
 def test_the_bias_without_a_free_multiplier_is_in_the_middle(solve):
     """Two points, C so small that both multipliers are at their bound: every b between is optimal."""
     p = BandedProblem(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([1.0, -1.0]), 0.1, 0.0, 1.0, 1.5)
@@ -107,13 +109,37 @@ def test_no_theta_exceeds_what_a_finite_cost_needs(kernel):
 
 @pytest.mark.parametrize("kernel", [*KERNELS, {"kernel": "poly", "gamma": 0.3, "degree": 2}], ids=by_kernel)
 @pytest.mark.parametrize("band", [*BANDS, (20.0, np.inf, 1.0, 2.0)], ids=str)
-def test_rows_on_demand_are_the_matrix(band, kernel):
-    """Every point twice is two copies of the features there, and four of the matrix here."""
+@pytest.mark.parametrize("solve", [banded_smo.solve, banded_libsvm.solve], ids=["smo", "libsvm"])
+def test_rows_on_demand_are_the_matrix(band, kernel, solve):
+    """In libsvm every point twice is two copies of the features there, and four of the matrix here."""
     whole = state(band, kernel, seed=4)
     X, _ = data(seed=4)
     rows = BandedProblem(LazyGram(KernelSpec(**kernel), X, memory=0), whole.sign, *band)
-    answers = banded_libsvm.solve(rows), banded_libsvm.solve(whole)
+    answers = solve(rows), solve(whole)
     first, second = proof(rows, answers[0]), proof(whole, answers[1])
     assert first.objective == pytest.approx(second.objective, rel=first.gap + second.gap + 1e-12)
     near = 1e-6 + 4 * np.sqrt(2 * (first.gap + second.gap) * second.objective)
     np.testing.assert_allclose(*(values(whole, answer) for answer in answers), atol=near)
+
+
+@pytest.mark.parametrize("memory", [0, 4e9])
+def test_the_descent_alone_is_certified_where_many_points_are_free(monkeypatch, memory):
+    """From some number of free points on there is no Newton step: the hard bound is then met by the descent."""
+    whole = state((5.0, np.inf, 1.0, 1.2), {"kernel": "rbf", "gamma": 2.0}, n=300)
+    X, _ = data(300)
+    p = BandedProblem(LazyGram(KernelSpec("rbf", 2.0), X, memory), whole.sign, 5.0, np.inf, 1.0, 1.2)
+    monkeypatch.setattr(banded_smo, "_MANY", 10)
+    monkeypatch.setattr(banded_smo, "_PART", 20)
+    monkeypatch.setattr(banded_smo, "solve_hinges", None)
+    found, reference = proof(p, banded_smo.solve(p)), proof(whole, banded_qp.solve(whole))
+    assert found.gap <= 1e-6
+    assert found.objective == pytest.approx(reference.objective, rel=2e-6)
+
+
+def test_a_descent_that_stops_short_continues_from_a_tenth_of_C():
+    """Steps that do not suffice for C do for less of it; Newton steps lead back."""
+    p = state((50.0, 0.5, 0.5, 3.0), {"kernel": "rbf", "gamma": 0.5})
+    plenty = banded_smo.solve(p)
+    assert plenty.iterations > 150
+    short = banded_smo.solve(p, max_iter=150)
+    assert proof(p, short).objective == pytest.approx(proof(p, plenty).objective, rel=1e-6)

@@ -1,0 +1,55 @@
+"""Sequential minimal optimisation against its own optimality conditions."""
+
+import numba
+import numpy as np
+import pytest
+
+from mmc.methods.numerics import smo
+
+
+def problem(seed, n=60):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(n, n))
+    below, high = rng.uniform(0.5, 2.0, n), rng.uniform(0.0, 1.0, n)
+    return A @ A.T / n, below - rng.uniform(0.0, 3.0, n), below, -rng.uniform(0.0, 1.0, n), high
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("seed", range(5))
+def test_no_pair_gains_at_the_end(seed, dtype):
+    K, above, below, low, high = problem(seed)
+    beta, G = np.zeros(len(K)), np.zeros(len(K))
+    steps = smo.descend(K.astype(dtype), above, below, low, high, beta, G, 1e-5, 100_000)
+    assert 0 < steps < 100_000
+    assert abs(beta.sum()) < 1e-12
+    assert np.all((low <= beta) & (beta <= high))
+    np.testing.assert_allclose(G, K @ beta, atol=1e-12 if dtype is np.float64 else 1e-5)
+    rise = (np.where(beta >= 0, above, below) - G)[beta < high]
+    fall = (np.where(beta > 0, above, below) - G)[beta > low]
+    assert rise.max() - fall.min() <= 1e-5
+    assert {"kink", "low", "high", "free"} == {
+        "kink" if b == 0 else "low" if b == at_low else "high" if b == at_high else "free"
+        for b, at_low, at_high in zip(beta, low, high, strict=True)
+    }
+
+
+def test_every_step_gains():
+    K, above, below, low, high = problem(7)
+    values = []
+    for most in range(1, 40):
+        beta, G = np.zeros(len(K)), np.zeros(len(K))
+        smo.descend(K, above, below, low, high, beta, G, 1e-9, most)
+        values.append(beta @ K @ beta / 2 - np.where(beta > 0, above, below) @ beta)
+    assert np.all(np.diff(values) < 0)
+
+
+def test_without_a_folder_for_compiled_code_it_is_compiled_all_the_same(monkeypatch):
+    real = numba.njit
+
+    def nowhere(*args, cache=False, **options):
+        if cache:
+            raise RuntimeError("cannot cache function: no locator available")
+        return real(*args, **options)
+
+    monkeypatch.setattr(numba, "njit", nowhere)
+    assert smo._compiled(lambda x: x + 1)(2) == 3
