@@ -39,10 +39,11 @@ def denied(model: Any, X: Array, y: Array) -> str:
     worth = WORTH[type(model).__name__]
     square = norm2(model)
     value, missed = worth(model, f, at, square)
-    allowed = 2e-4 + 10 * gap
+    rounded = 0.0
     if hasattr(model, "training_points_"):  # these are rounded where X is far from 0, and so are their decision values
         nudged = way * model.decision_function(np.nextafter(at.points, np.inf))
-        allowed += 10 * abs(worth(model, nudged, at, square)[0] - value) / max(abs(objective), 1e-300)
+        rounded = 10 * abs(worth(model, nudged, at, square)[0] - value) / max(abs(objective), 1e-300)
+    allowed = 2e-4 + 10 * gap + rounded
     if missed > 1e-3:
         return f"a constraint is missed by {missed:.2g}"
     size = max(abs(objective), 1e-300)
@@ -57,7 +58,7 @@ def denied(model: Any, X: Array, y: Array) -> str:
         shown = errors(model, f, at.sign, square)
         if np.any(np.asarray(shown) > promise[:: int(-way)] + 1e-4):
             return f"promises {promise[:: int(-way)]}, shows {shown}"
-    return better(model, f, at, square, worth, objective, gap)
+    return better(model, f, at, square, worth, objective, gap + rounded)
 
 
 def better(model: Any, f: Array, at: Judging, square: float, worth: Any, objective: float, gap: float) -> str:

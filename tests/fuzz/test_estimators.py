@@ -8,7 +8,7 @@ from tests.fuzz import estimators, recomputed
 
 
 def test_fits_of_degenerate_data_end_cleanly():
-    ended = estimators.run(range(40), fits=3, seed=1)
+    ended = estimators.run(range(40), fits=3, seed=0)
     assert {number: text for number, text in ended.items() if not text.startswith("clean")} == {}
 
 
