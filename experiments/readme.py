@@ -1,4 +1,4 @@
-"""The parts of README.md that are made from the committed results: ``python -m mmc.experiments.readme`` renews them."""
+"""The parts of README.md and docs/reproducing.md that are made from the committed results: ``python -m mmc.experiments.readme`` renews them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from mmc.experiments.terminal import terminal
 from mmc.experiments.validation import load
 
 _EXAMPLE, _WIDTH = "breast_cancer", 118
+PAGES = {"README.md": ("scoreboard",), "docs/reproducing.md": ("example",)}
 
 
 def parts(results: Path) -> Mapping[str, str]:
@@ -39,19 +40,22 @@ def _printed(table: Table) -> str:
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def renewed(text: str, results: Path) -> str:
-    """Return README.md with its marked parts made anew."""
-    for name, part in parts(results).items():
+def renewed(text: str, results: Path, *names: str) -> str:
+    """Return a page with its marked parts made anew."""
+    made = parts(results)
+    for name in names:
+        part = made[name]
         first, last = f"<!-- {name}: made by `make readme` -->\n", f"<!-- end of {name} -->"
         before, found, rest = text.partition(first)
         _, ended, after = rest.partition(last)
         if not (found and ended):
-            raise ValueError(f"README.md has no part {name!r} between {first.strip()} and {last}")
+            raise ValueError(f"the page has no part {name!r} between {first.strip()} and {last}")
         text = f"{before}{first}{part}{last}{after}"
     return text
 
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
-    readme = folder / "README.md"
-    readme.write_text(renewed(readme.read_text("utf-8"), folder / "results"), "utf-8")
+    for page, names in PAGES.items():
+        file = folder / page
+        file.write_text(renewed(file.read_text("utf-8"), folder / "results", *names), "utf-8")

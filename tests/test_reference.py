@@ -11,7 +11,7 @@ from mmc.experiments.claims import to_markdown
 from mmc.experiments.config import bundled
 from mmc.experiments.engines import engine
 from mmc.experiments.notes import reasons, summary
-from mmc.experiments.readme import renewed
+from mmc.experiments.readme import PAGES, renewed
 from mmc.experiments.reference import read_reference, table_of
 from mmc.experiments.render import FORMATS, to_csv
 from mmc.experiments.run import run
@@ -137,7 +137,8 @@ def test_a_number_that_is_edited_by_hand_is_found(tmp_path, old, new):
     assert disagreements("heart_disease", tmp_path)
 
 
-def test_the_readme_is_made_from_the_references():
+@pytest.mark.parametrize("page", PAGES)
+def test_the_readme_is_made_from_the_references(page):
     """`make readme` renews it."""
-    text = (ROOT / "README.md").read_text("utf-8")
-    assert renewed(text, RESULTS) == text
+    text = (ROOT / page).read_text("utf-8")
+    assert renewed(text, RESULTS, *PAGES[page]) == text
