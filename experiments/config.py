@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Discriminator, Field, JsonValue, Tag, field_validator
 
-from mmc.experiments.dataspec import DataSpec
+from mmc.experiments.dataspec import SOURCES, DataSpec
 from mmc.experiments.errors import ConfigError, KeyPath
 from mmc.experiments.grids import GridSpec, points, size
 from mmc.experiments.model import Model
@@ -217,7 +217,7 @@ def _named(spec: object, label: str) -> object:
     """Add a data set's default name, its label."""
     if spec is None:
         return {"name": label}
-    if isinstance(spec, dict) and all(spec.get(key) is None for key in ("name", "file", "knowledge")):
+    if isinstance(spec, dict) and all(spec.get(key) is None for key in (*SOURCES, "knowledge")):
         return {**spec, "name": label}
     return spec
 

@@ -52,7 +52,11 @@ class Outcome(Results):
         """Write the figures as SVG and PNG; return their names."""
         if not self.config.experiment.figures:
             return []
+        import matplotlib
+
         from mmc.experiments.figures import draw_all, save
+
+        matplotlib.use("Agg")  # no window: they become files
 
         return [path.name for name, figure in draw_all(self) for path in save(name, figure, folder)]
 
