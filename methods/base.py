@@ -64,13 +64,17 @@ class Training:
 
     def seen_by(self, spec: KernelSpec) -> Training:
         """Return the set as methods see it with this kernel: moved to 0, if it is far away and the kernel lets it be moved."""
-        moved = self.work.once("near 0", self._near_zero) if spec.movable else None
-        return self if moved is None else moved  # kept in its own work, self would be freed late
+        moved = self.work.once("near 0", self._near_zero)
+        return self if moved is None or not spec.movable else moved  # kept in its own work, self would be freed late
 
     def _near_zero(self) -> Training | None:
-        """Subtract the mean of every feature that is farther from 0 than its values are from each other."""
+        """Subtract the mean of every feature that is farther from 0 than its values are from each other; None if none is."""
+        if not self.X.size:
+            return None
         low, high = self.X.min(axis=0), self.X.max(axis=0)
-        far = np.maximum(low, -high) > high - low
+        spread, largest = high - low, np.maximum(high, -low)
+        check_measurable(spread, largest)
+        far = largest > 2 * spread
         if not far.any():
             return None
         origin = np.where(far, self.X.mean(axis=0), 0.0)
@@ -425,7 +429,6 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
     def _fit_one(self, train: Training) -> Self:
         start = time.perf_counter()
         spec = self._kernel
-        train.work.once("measurable", lambda: check_measurable(train.X))
         space = train.seen_by(spec)
         if spec.kernel in UNSURE and self._needs_definite:
             space.work.once(("definite", spec), lambda: spec.check_definite(space.gram(spec)))

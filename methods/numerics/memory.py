@@ -6,12 +6,13 @@ import psutil
 
 from mmc.methods.solution import FitError
 
+_SMALL = 2**28  # bytes for which it is not worth asking the system
 _UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
 
 def require(needed: float, what: str, instead: str) -> None:
     """Raise FitError if ``needed`` bytes for ``what`` are more than there are; ``instead`` says what would do."""
-    if needed < 2**28:  # not worth asking the system
+    if needed < _SMALL:
         return
     free = psutil.virtual_memory().available
     if needed > free:

@@ -15,20 +15,18 @@ _LARGE, _SMALL = 1e6, 1e-6
 _MOST, _LEAST = 1e100, 1e-100
 
 
-def check_measurable(X: Array) -> None:
-    """Raise ValueError where squares of the features, or of their differences, leave the range of double precision."""
-    if not X.size:
-        return
-    low, high = X.min(axis=0), X.max(axis=0)
-    spread = high - low
-    most, least = int(np.argmax(np.maximum(high, -low))), spread > 0
-    largest = max(high[most], -low[most])
-    if largest > _MOST:
+def check_measurable(spread: Array, largest: Array) -> None:
+    """Raise ValueError where squares of features, or of their differences, leave the range of double precision.
+
+    ``spread`` and ``largest`` are how far the values of each feature are apart, and how large they are.
+    """
+    if largest.max() > _MOST:
+        most = int(np.argmax(largest))
         raise ValueError(
-            f"feature {most} has values up to {largest:.2g}, whose squares overflow: divide it by a constant"
+            f"feature {most} has values up to {largest[most]:.2g}, whose squares overflow: divide it by a constant"
         )
-    if least.any() and spread[least].min() < _LEAST:
-        tiny = int(np.argmin(np.where(least, spread, np.inf)))
+    if spread.min() < _LEAST and np.any((spread > 0) & (spread < _LEAST)):
+        tiny = int(np.argmin(np.where(spread > 0, spread, np.inf)))
         raise ValueError(
             f"feature {tiny} varies by {spread[tiny]:.2g} only, whose square is 0 in double precision: multiply it, or leave it out"
         )

@@ -51,7 +51,7 @@ def solve(
     *,
     tol: float = 1e-6,
     max_iter: int = 200,
-    max_per_set: int = 20,
+    max_per_set: int = 50,
     max_seconds: float = inf,
 ) -> KnowledgeAnswer:
     """Return the SVM of the last training set; raise NotConverged with the last change, or InfeasibleProblem.
