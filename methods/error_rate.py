@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mmc.methods._sklearn import Interval
-from mmc.methods.base import COPIES, FEWER, BinaryMethod, Fitted, Training
+from mmc.methods.base import COPIES, FEWER, Fitted, Training
+from mmc.methods.from_moments import FromMoments
 from mmc.methods.numerics.kernel_moments import KernelMoments
 from mmc.methods.numerics.kernels import Array, Kernel
 from mmc.methods.numerics.memory import require
@@ -19,7 +20,7 @@ from mmc.methods.problems.ellipsoid_geometry import Coordinates, Geometry, Kerne
 from mmc.methods.problems.ellipsoid_pair import ClosestPoints, EllipsoidPair, certify, infeasible
 
 
-class ErrorRateClassifier(BinaryMethod):
+class ErrorRateClassifier(FromMoments):
     """The hyperplane of largest margin whose worst-case errors are at most ``eta_pos`` and ``eta_neg``.
 
     (3.12): the errors are bounded for every distribution that has the means and covariances of the training set. With
@@ -101,7 +102,7 @@ class ErrorRateClassifier(BinaryMethod):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **BinaryMethod._parameter_constraints,
+        **FromMoments._parameter_constraints,
         "eta_pos": [Interval(Real, 0, 1, closed="right"), None],
         "eta_neg": [Interval(Real, 0, 1, closed="right"), None],
     }
@@ -138,6 +139,11 @@ class ErrorRateClassifier(BinaryMethod):
         edge = self._geometry(self._training(X, y).seen_by(self._kernel)).edge
         return np.array([_eta(edge.largest(_kappa(eta))) for eta in np.ravel(eta_pos)])
 
+    def _expected_failed_checks(self) -> dict[str, str]:
+        """Return the checks of scikit-learn that cannot pass, and why."""
+        why = "few points leave the covariances in a kernel's space singular: the gap is certified to 1e-6, w is not to 1e-7"
+        return {} if self._linear else {"check_sample_weight_equivalence_on_dense_data": why}
+
     # -- the problem ----------------------------------------------------------------------------------------
     def _fit(self, train: Training) -> Fitted:
         problem = self._problem(train)
@@ -149,7 +155,7 @@ class ErrorRateClassifier(BinaryMethod):
 
     def _linear_geometry(self, train: Training) -> Geometry:
         m = train.moments()
-        geometry = Coordinates(m.member, self.ridge, m.mean_pos - m.mean_neg, m.rows)
+        geometry = Coordinates(m.member, self.ridge, m.difference, m.rows)
         return geometry if geometry.definite else geometry.compressed
 
     def _kernel_geometry(self, train: Training) -> Geometry:
@@ -162,7 +168,8 @@ class ErrorRateClassifier(BinaryMethod):
         def make() -> KernelMoments:  # a callable kernel may own its result
             n = len(train.X)
             require(COPIES * 8 * n**2, f"the Gram matrix of {n:,} points, with what the solver makes of it,", FEWER)
-            return KernelMoments.of(spec(train.X, train.X), train.sign > 0, in_place=not callable(spec.kernel))
+            K, owned = spec(train.X, train.X), not callable(spec.kernel)
+            return KernelMoments.of(K, train.sign > 0, train.weight, in_place=owned)
 
         return train.work.once(("kernel moments", spec), make)
 
