@@ -85,10 +85,11 @@ class BandedProblem(HingeProblem):
     def judge(self, rule: Delivered, dual: Multipliers) -> Verdict:
         """Return what the delivered rule is worth, with the C2 that was asked for, beside the dual point."""
         margins = self.sign * rule.values
-        loss, more = rule.charged(self.rho1 - margins, self.C1)
+        below = self.hinges.C[: len(margins)]  # C1, for every point
+        loss, more = rule.charged(self.rho1 - margins, below)
         above_band = margins - self.rho2
         if np.isfinite(self.C2):
-            upper, rounding = rule.charged(above_band, self.C2)
+            upper, rounding = rule.charged(above_band, below * (self.C2 / self.C1))
             loss, more = loss + upper, more + rounding
         elif np.max(above_band) > HARD * self.rho2:
             loss = np.inf
