@@ -155,9 +155,12 @@ class RatioLP(Problem[RatioAnswer]):
         objective = primal.spread + (self.C * primal.slack if primal.slack else 0.0)
         return Bracket.between(objective, self._bound(primal, dual), least=1.0)
 
-    def judge(self, rule: Delivered, primal: RatioPrimal, dual: RatioDual) -> Verdict:
-        """Return what the delivered rule is worth beside the dual point: f = w'x + b, so that w'(x̄ - ȳ) is a difference of means."""
-        margins = self.sign * rule.values
+    def judge(self, rule: Delivered, primal: RatioPrimal, dual: RatioDual, moved: float = 0.0) -> Verdict:
+        """Return what the delivered rule is worth beside the dual point: f = w'x + b, so that w'(x̄ - ȳ) is a difference of means.
+
+        ``moved`` is how far the b of the program is from a b that was chosen otherwise.
+        """
+        margins = self.sign * (rule.values + moved)
         spread = rule.means[0] - rule.means[1]
         if isinf(self.C):
             least = float(margins.min())
