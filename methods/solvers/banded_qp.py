@@ -43,7 +43,7 @@ def solve(problem: BandedProblem, *, tol: float = 1e-6, max_iter: int = 200) -> 
         (np.full(n, problem.C1 / unit), sparse.hstack([one, one])),
         (np.zeros(n), sparse.hstack([none, -one])),
     ]
-    if problem.largest_theta == problem.C2:  # a larger one never binds, and would only spoil the scale
+    if np.isfinite(problem.C2):
         rows.append((np.full(n, problem.C2 / unit), sparse.hstack([none, one])))
     limit = np.concatenate([b for b, _ in rows])
     A = sparse.vstack([part for _, part in rows], format="csc")

@@ -61,7 +61,7 @@ def test_hmem_at_1e7_separates_what_is_apart():
     assert model.solution_.gap < 1e-3
 
 
-@pytest.mark.parametrize("C2", [1e-10, 1e4, 1e10, 1e14])
+@pytest.mark.parametrize("C2", [1e-10, 1e3, 1e10, 1e14])
 @pytest.mark.parametrize("solver", ["libsvm", "qp", "interior-point"])
 def test_bsvm_with_extreme_ratios_claims_its_own_objective_or_names_the_cost(C2, solver):
     X, y = blobs()
@@ -72,7 +72,7 @@ def test_bsvm_with_extreme_ratios_claims_its_own_objective_or_names_the_cost(C2,
         refusal = str(error)
     if refusal:
         assert f"C2={C2:.3g} is extreme" in refusal
-        assert C2 > 1e4
+        assert C2 > 1e3
         return
     margins = sign * model.decision_function(X)
     value = model.coef_[0] @ model.coef_[0] / 2 + np.maximum(1 - margins, 0).sum()
