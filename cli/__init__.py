@@ -69,11 +69,11 @@ All = Annotated[bool, typer.Option("--all", help="Every bundled config.")]
 AllQuick = Annotated[
     bool, typer.Option("--all", help="Every bundled config but those that take more than ten minutes each.")
 ]
-Long = Annotated[bool, typer.Option("--long", help="With --all: these too.")]
+Long = Annotated[bool, typer.Option("--long", help="With --all: also the configs that take longer.")]
 
 
 def main() -> None:
-    """Run the command; show what the user must mend as one message, with exit code 2."""
+    """Run the command; show what the user must fix as one message, with exit code 2."""
     from mmc.cli.shell import guarded
 
     sys.exit(guarded(app))

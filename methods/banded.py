@@ -18,14 +18,17 @@ import numpy as np
 
 from mmc.methods._sklearn import Interval
 from mmc.methods.base import BinaryMethod, Fitted, Training
-from mmc.methods.numerics.kernels import Kernel
+from mmc.methods.numerics.kernels import Array, Kernel
 from mmc.methods.problems.banded import BandedProblem
+from mmc.methods.problems.hinges import MachineAnswer
 
 
 class _Banded(BinaryMethod):
     """What the two methods share: the problem, and the reading of α and θ."""
 
-    def _fit_band(self, train: Training, C1: float, C2: float, rho1: float, rho2: float) -> Fitted:
+    def _fit_band(
+        self, train: Training, C1: float, C2: float, rho1: float, rho2: float, slacks: bool = False
+    ) -> Fitted:
         K = train.kernel(self._kernel) if self._can.rows else train.gram(self._kernel)
         problem = BandedProblem(K, train.sign, C1, C2, rho1, rho2)
         answer = self._solve(problem)
@@ -46,8 +49,21 @@ class _Banded(BinaryMethod):
                 "theta_support_": np.flatnonzero(theta),
                 "alpha_free_": np.flatnonzero((alpha > 0) & (alpha < (1 - 1e-9) * C1)),
                 "theta_free_": np.flatnonzero((theta > 0) & (theta < (1 - 1e-9) * C2)),
+                **(_slacks(problem, answer) if slacks else {}),
             },
         )
+
+
+def _slacks(problem: BandedProblem, answer: MachineAnswer) -> dict[str, Array]:
+    """Return ξ and η, and their multipliers μ and ψ (Pendse, sections 3.3 and 3.4)."""
+    alpha, theta = np.split(answer.dual.a, 2)
+    margins = problem.sign * (answer.primal.values + answer.primal.b)
+    return {
+        "mu_": problem.C1 - alpha,
+        "psi_": problem.C2 - theta,
+        "xi_": np.maximum(problem.rho1 - margins, 0.0),
+        "eta_": np.maximum(margins - problem.rho2, 0.0),
+    }
 
 
 class BSVM(_Banded):
@@ -117,6 +133,14 @@ class BSVM(_Banded):
         The multiplier α of every training point: it is below the band.
     theta_ : ndarray of shape (n_samples,)
         The multiplier θ of every training point: it is above the band.
+    mu_ : ndarray of shape (n_samples,)
+        The multiplier μ = C1 − α of ξ ≥ 0 (3.7).
+    psi_ : ndarray of shape (n_samples,)
+        The multiplier ψ = C2 − θ of η ≥ 0 (3.8).
+    xi_ : ndarray of shape (n_samples,)
+        The slack ξ of every training point: how far y f lies below the band (3.25).
+    eta_ : ndarray of shape (n_samples,)
+        The slack η of every training point: how far y f lies above the band (3.25).
     alpha_support_ : ndarray
         The points with α > 0.
     theta_support_ : ndarray
@@ -178,7 +202,7 @@ class BSVM(_Banded):
     def _fit(self, train: Training) -> Fitted:
         if not self.rho2 > self.rho1:
             raise ValueError(f"rho2 must be greater than rho1: got rho1={self.rho1}, rho2={self.rho2}")
-        return self._fit_band(train, float(self.C1), float(self.C2), float(self.rho1), float(self.rho2))
+        return self._fit_band(train, float(self.C1), float(self.C2), float(self.rho1), float(self.rho2), slacks=True)
 
 
 class RMM(_Banded):
