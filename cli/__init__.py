@@ -267,6 +267,12 @@ def fit(
     out: Annotated[
         Path | None, typer.Option("--out", help="The model to write.", show_default="TABLE's name, .model")
     ] = None,
+    memory: Annotated[
+        float | None,
+        typer.Option(
+            "--memory", metavar="MB", min=0, help="Stream a larger file.", show_default="1/8 of the machine's"
+        ),
+    ] = None,
     plugin: Plugin = None,
 ) -> None:
     """Turn a table into a classifier whose error rates hold on new data. Without rates: show what is possible.
@@ -278,7 +284,7 @@ def fit(
 
     rates = own.rates(max_error or [])
     chosen = (methods or [], id_column, drop or [], keep or [], test_size, calibration, seed)
-    own.fit(Request(table, target, rates, confidence, abstain, *chosen), out)
+    own.fit(Request(table, target, rates, confidence, abstain, *chosen), out, None if memory is None else 1e6 * memory)
 
 
 @app.command()
