@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mmc.methods._sklearn import Interval
-from mmc.methods.base import Fitted, Training
+from mmc.methods.base import COPIES, FEWER, Fitted, Training
 from mmc.methods.from_moments import FromMoments
 from mmc.methods.numerics.kernel_moments import KernelMoments
 from mmc.methods.numerics.kernels import Array, Kernel
+from mmc.methods.numerics.memory import require
 from mmc.methods.problems.ellipsoid_geometry import Coordinates, Geometry, KernelGeometry
 from mmc.methods.problems.ellipsoid_pair import ClosestPoints, EllipsoidPair, certify, infeasible
 
@@ -165,6 +166,8 @@ class ErrorRateClassifier(FromMoments):
         spec = self._kernel
 
         def make() -> KernelMoments:  # a callable kernel may own its result
+            n = len(train.X)
+            require(COPIES * 8 * n**2, f"the Gram matrix of {n:,} points, with what the solver makes of it,", FEWER)
             K, owned = spec(train.X, train.X), not callable(spec.kernel)
             return KernelMoments.of(K, train.sign > 0, train.weight, in_place=owned)
 

@@ -13,14 +13,14 @@ change of basis; so one step of all sizes κ together is two matrix products.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import nan
+from math import inf, nan
 
 import numpy as np
 from scipy.linalg import eigh
 
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.problems.ellipsoid_geometry import Geometry
-from mmc.methods.problems.ellipsoid_pair import ClosestPoints, EllipsoidPair, check_feasible
+from mmc.methods.problems.ellipsoid_pair import ClosestPoints, EllipsoidPair, check_feasible, infeasible
 from mmc.methods.solution import FitError, NotConverged, Status
 from mmc.methods.solvers import Capabilities
 
@@ -75,6 +75,8 @@ def _known(geometry: Geometry) -> _Known:
 
 def _iterate(problems: Sequence[EllipsoidPair], tol: float, max_iter: int) -> list[_Found]:
     whole = problems[0].geometry.coordinates
+    if not np.any(whole.d):
+        return [infeasible(problem, inf) for problem in problems]
     geometry = whole.spanned
     d = geometry.d
     try:
