@@ -12,7 +12,7 @@ $(VENV)/.installed: requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
 	@touch $@
 
-.PHONY: run test lint bench scaling reproduce-tables reproduce-all check-tables fuzz readme lock clean help
+.PHONY: run test lint bench scaling reproduce-tables reproduce-all check-tables fuzz readme docs lock clean help
 
 run: $(VENV)/.installed  ## set up, then run one experiment (CONFIG=configs/breast_cancer.yaml)
 	$(BIN)/mmc run $(CONFIG)
@@ -51,8 +51,12 @@ fuzz: $(VENV)/.installed  ## attack configs, files, stores and running processes
 	$(BIN)/python -m tests.fuzz.stores
 	$(BIN)/python -m tests.fuzz.kills
 
-readme: $(VENV)/.installed  ## make the scoreboard and the example of README.md anew from results/
+readme: $(VENV)/.installed  ## make the scoreboard of README.md, the example of docs/ and docs/findings.md anew from results/
 	$(BIN)/python -m mmc.experiments.readme
+
+docs: $(VENV)/.installed  ## the documentation as a site, into build/docs; broken links are errors
+	$(BIN)/python -m sphinx -q -W --keep-going -b html -d build/doctrees docs build/docs
+	@echo "written to build/docs/index.html"
 
 lock: $(VENV)/.installed  ## pin every dependency anew
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-emit-index-url --extra dev -o requirements.lock pyproject.toml

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from mmc.cli import completing
+
 app = typer.Typer(
     name="mmc",
     no_args_is_help=True,
@@ -21,7 +23,10 @@ data_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The da
 app.add_typer(data_app, name="data")
 
 Configs = Annotated[
-    list[str] | None, typer.Argument(metavar="CONFIG", help="Paths of YAML files, or names of bundled configs.")
+    list[str] | None,
+    typer.Argument(
+        metavar="CONFIG", help="Paths of YAML files, or names of bundled configs.", autocompletion=completing.configs
+    ),
 ]
 Jobs = Annotated[
     int | None,
@@ -204,7 +209,12 @@ def check(
 @app.command()
 def report(
     configs: Annotated[
-        list[str] | None, typer.Argument(metavar="CONFIG", help="Report these studies alone; without: all papers.")
+        list[str] | None,
+        typer.Argument(
+            metavar="CONFIG",
+            help="Report these studies alone; without: all papers.",
+            autocompletion=completing.configs,
+        ),
     ] = None,
     out: Annotated[Path, typer.Option("--out", help="The page to write.")] = Path("report.html"),
     results: Results = Path("runs"),
@@ -236,7 +246,12 @@ def fit(
     ] = None,
     methods: Annotated[
         list[str] | None,
-        typer.Option("--methods", metavar="NAME", help="Try these: keys of mmc or classes of scikit-learn; repeat it."),
+        typer.Option(
+            "--methods",
+            metavar="NAME",
+            help="Try these: keys of mmc or classes of scikit-learn; repeat it.",
+            autocompletion=completing.methods,
+        ),
     ] = None,
     id_column: Annotated[str | None, typer.Option("--id", help="The column that names the rows; not used.")] = None,
     drop: Annotated[list[str] | None, typer.Option("--drop", help="A column to leave out; repeat it.")] = None,
@@ -283,9 +298,77 @@ def predict(
     own.predict(model, table, out)
 
 
+@app.command()
+def export(
+    config: Annotated[
+        str,
+        typer.Argument(
+            metavar="CONFIG",
+            help="The path of a YAML file, or the name of a bundled config.",
+            autocompletion=completing.configs,
+        ),
+    ],
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="csv, parquet, xlsx, latex or markdown.",
+            autocompletion=completing.formats,
+        ),
+    ] = "csv",
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The file to write.", show_default="CONFIG's name here")
+    ] = None,
+    records: Annotated[bool, typer.Option("--records", help="One row a trial in place of the table.")] = False,
+    results: Results = Path("runs"),
+    data_dir: DataDir = None,
+    plugin: Plugin = None,
+) -> None:
+    """Write a table for other programs, tidy: one row a cell. It comes from the store: nothing is fitted.
+
+    Example:  mmc export breast_cancer --format xlsx
+    """
+    from mmc.cli import export_verb
+    from mmc.cli.choices import Places
+
+    export_verb.export(config, form, out, records, Places(results, data_dir=data_dir))
+
+
+@app.command()
+def schema(plugin: Plugin = None) -> None:
+    """Print a JSON schema of configs, with the parameters of every method: editors complete and check with it.
+
+    Example:  mmc schema > mmc.schema.json
+    """
+    import json
+
+    from mmc.experiments.schema import schema as made
+
+    typer.echo(json.dumps(made(), indent=1))
+
+
+@app.command()
+def init(
+    table: Annotated[Path, typer.Argument(metavar="TABLE", help="A CSV, TSV, Parquet, Excel, ARFF or libsvm file.")],
+    target: Annotated[str, typer.Option("--target", help="The column with the classes.")],
+    out: Annotated[Path, typer.Option("--out", help="The config to write.")] = Path("study.yaml"),
+) -> None:
+    """Write a commented study of your table that runs as it is, and the schema beside it that editors use.
+
+    Example:  mmc init parts.csv --target verdict
+    """
+    from mmc.cli import own
+
+    own.init(table, target, out)
+
+
 @app.command("list")
 def list_(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="methods, solvers, datasets or configs.")],
+    what: Annotated[
+        str,
+        typer.Argument(metavar="WHAT", help="methods, solvers, datasets or configs.", autocompletion=completing.lists),
+    ],
     plugin: Plugin = None,
 ) -> None:
     """List what there is: methods, solvers, datasets or configs.
@@ -310,7 +393,8 @@ def data_list(data_dir: DataDir = None, plugin: Plugin = None) -> None:
 
 @data_app.command("show")
 def data_show(
-    name: Annotated[str, typer.Argument(help="A data set of `mmc data list`.")], data_dir: DataDir = None
+    name: Annotated[str, typer.Argument(help="A data set of `mmc data list`.", autocompletion=completing.datasets)],
+    data_dir: DataDir = None,
 ) -> None:
     """Show what is known of a data set: source, licence, size, files.
 
@@ -323,7 +407,10 @@ def data_show(
 
 @data_app.command("fetch")
 def data_fetch(
-    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Default: every set that needs it.")] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Default: every set that needs it.", autocompletion=completing.datasets),
+    ] = None,
     data_dir: DataDir = None,
 ) -> None:
     """Download large data sets into your cache. What is there already is checked and stays where it is.
@@ -337,7 +424,9 @@ def data_fetch(
 
 @data_app.command("verify")
 def data_verify(
-    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Default: all.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="Default: all.", autocompletion=completing.datasets)
+    ] = None,
     data_dir: DataDir = None,
 ) -> None:
     """Load data sets and compare them with the registry. Rows, classes and content must agree; nothing is downloaded.

@@ -206,3 +206,12 @@ def _possible(screen: _Screen, chosen: Chosen, path: Path) -> None:
         f"test part of seed {chosen.request.seed} have not been looked at."
     )
     screen.say(f"written: {path}", style="dim")
+
+
+def init(table: Path, target: str, out: Path) -> None:
+    """Write a study of a table and say how to go on."""
+    from mmc.experiments.starting import start
+
+    for path in start(table, target, out):
+        console().print(f"written: {path}", soft_wrap=True)
+    console().print(f"next: mmc run {out}", soft_wrap=True)

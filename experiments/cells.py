@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from mmc.experiments.data_facts import DataFacts
 from mmc.experiments.metrics import BOUNDS, COUNTED, VOTED, fact
 from mmc.experiments.records import Json
 from mmc.labels import is_number
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 INFEASIBLE = "×"
 
@@ -169,9 +172,12 @@ class Discordance:
 
 @dataclass(frozen=True)
 class Joint:
-    """Whether the printed numbers of a data set are plausible together: the p-value, of how many, and what is left out."""
+    """Whether the printed numbers of a data set are plausible together: the p-value, of how many, and what is left out.
 
-    dataset: str
+    ``place`` names the data set and, in a sweep, the reading.
+    """
+
+    place: tuple[str, ...]
     p: float
     used: int
     unused: tuple[tuple[str, int], ...] = ()
@@ -205,6 +211,12 @@ class Table:
     def judged(self) -> list[Cell]:
         """The cells with a verdict."""
         return [cell for cell in self.cells if cell.verdict]
+
+    def to_frame(self) -> DataFrame:
+        """Return the table as a pandas frame, tidy: one row a cell."""
+        from mmc.experiments.frames import table_frame
+
+        return table_frame(self)
 
     def label(self, word: Json) -> str:
         """Return how a key, a value or a metric is written."""

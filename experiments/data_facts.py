@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter, ValidationError
 
 from mmc.datasets import REGISTRY
 from mmc.datasets.dataset import DataSet
-from mmc.experiments.config import Config
 from mmc.experiments.records import Json
 from mmc.experiments.units import Unit
 from mmc.labels import is_number
+
+if TYPE_CHECKING:
+    from mmc.experiments.config import Config
 
 FEW = 10  # rows of a class below which one is told
 _SHOWN = 6  # classes that are listed

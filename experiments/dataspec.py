@@ -18,6 +18,9 @@ def _label(given: object) -> object:
 Label = Annotated[str | int | float | bool, BeforeValidator(_label)]
 
 
+SOURCES = ("name", "file", "openml", "sklearn")
+
+
 class SetSpec(Model):
     """A knowledge set: a sphere with a ``radius`` or an ellipsoid with a ``matrix`` Σ around ``center``; else a point."""
 
@@ -57,7 +60,8 @@ class FileKeys(Model):
 
 
 class DataSpec(FileKeys):
-    """A data set: one of the registry (``name``; default: its label here), or a file of the user's own.
+    """A data set: one of the registry (``name``; default: its label here), a file of the user's own, a set of OpenML by its number
+    (``openml``, read like a file) or one of scikit-learn's (``sklearn``).
 
     ``missing`` says what becomes of rows with missing cells: ``drop``, ``error`` or ``impute``. ``part: train`` takes only
     the rows that the set declares as its training part; ``subsample`` so many of all rows, drawn with the config's seed,
@@ -70,6 +74,8 @@ class DataSpec(FileKeys):
     name: str | None = None
     options: dict[str, JsonValue] = Field(default_factory=dict)
     file: str | None = None
+    openml: Annotated[int, Field(ge=1)] | None = None
+    sklearn: str | None = None
     positive: Label | None = None
     missing: Literal["drop", "error", "impute"] = "drop"
     part: Literal["train"] | None = None
@@ -80,7 +86,12 @@ class DataSpec(FileKeys):
     @property
     def sets_alone(self) -> bool:
         """Whether the data set has knowledge sets and no points."""
-        return self.knowledge is not None and self.name is None and self.file is None
+        return self.knowledge is not None and not self.sources
+
+    @property
+    def sources(self) -> list[str]:
+        """Where the points come from: the keys that say it."""
+        return [name for name in SOURCES if getattr(self, name) is not None]
 
 
 def written(label: Label) -> str:

@@ -241,6 +241,14 @@ COUNTED: Mapping[str, CountMetric] = {
             whole=True,
             formula=lambda c, costs: costs.pos * c.wrong_pos + costs.neg * c.wrong_neg,
         ),
+        CountMetric(
+            "risk_swapped",
+            "risk, swapped",
+            "cost-weighted number of errors, the costs of the two classes exchanged",
+            _LESS,
+            whole=True,
+            formula=lambda c, costs: costs.neg * c.wrong_pos + costs.pos * c.wrong_neg,
+        ),
     )
 }
 

@@ -9,9 +9,10 @@ from functools import cached_property
 from pathlib import Path
 
 from mmc.experiments import files, render
-from mmc.experiments.claims import Claim, claims_of, to_markdown
+from mmc.experiments.claims import Claim, to_markdown
 from mmc.experiments.provenance import Provenance
 from mmc.experiments.results import Results
+from mmc.experiments.told import claims_of
 from mmc.methods.solution import Status
 
 
@@ -52,7 +53,11 @@ class Outcome(Results):
         """Write the figures as SVG and PNG; return their names."""
         if not self.config.experiment.figures:
             return []
+        import matplotlib
+
         from mmc.experiments.figures import draw_all, save
+
+        matplotlib.use("Agg")  # no window: they become files
 
         return [path.name for name, figure in draw_all(self) for path in save(name, figure, folder)]
 

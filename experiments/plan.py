@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmc import datasets
-from mmc.datasets import finding
+from mmc.datasets import finding, openml
 from mmc.datasets.dataset import DataSet
 from mmc.experiments import areas
 from mmc.experiments.config import Config, MethodSpec
@@ -50,19 +50,26 @@ def plan(config: Config, data_dir: Path | None = None) -> list[Unit]:
 def absent(config: Config, data_dir: Path | None) -> list[str]:
     """Return the data sets of a config that are not on this machine."""
     specs = config.experiment.datasets.values()
-    return list(dict.fromkeys(str(spec.name) for spec in specs if _not_here(spec, data_dir)))
+    return list(dict.fromkeys(_called(spec) for spec in specs if _not_here(spec, data_dir)))
+
+
+def _called(spec: DataSpec) -> str:
+    return f"openml {spec.openml}" if spec.openml is not None else str(spec.name)
 
 
 def _not_here(spec: DataSpec, data_dir: Path | None) -> bool:
+    if spec.openml is not None:
+        return openml.find(spec.openml, data_dir) is None
     return spec.name is not None and bool(finding.absent(datasets.known()[spec.name], data_dir))
 
 
 def need_no_download(config: Config, data_dir: Path | None) -> None:
     """Raise DataAbsent if a data set of a config would have to be downloaded."""
     if names := absent(config, data_dir):
+        own = [name for name in names if not name.startswith("openml ")]
+        how = f"`mmc data fetch {' '.join(own)}` downloads" if own else "`mmc run` downloads"
         raise DataAbsent(
-            f"not on this machine: {', '.join(names)}; `mmc data fetch {' '.join(names)}` downloads, "
-            "--data-dir or MMC_DATA_DIR says where the files lie"
+            f"not on this machine: {', '.join(names)}; {how}, --data-dir or MMC_DATA_DIR says where the files lie"
         )
 
 
@@ -234,5 +241,5 @@ def _tuning(config: Config, spec: MethodSpec) -> Tuning | None:
     tune, costs = spec.tune, config.experiment.costs
     if tune is None:
         return None
-    weighed = Costs(costs.pos, costs.neg) if tune.metric == "risk" else Costs()
+    weighed = Costs(costs.pos, costs.neg) if tune.metric in ("risk", "risk_swapped") else Costs()
     return Tuning(tuple(points(tune.grid)), tune.folds, tune.repetitions, tune.metric, weighed)

@@ -1,4 +1,7 @@
-"""The parts of README.md that are made from the committed results: ``python -m mmc.experiments.readme`` renews them."""
+"""What is made from the committed results: parts of README.md and docs/reproducing.md, and docs/findings.md, all of it.
+
+``python -m mmc.experiments.readme`` renews them.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from mmc.experiments import findings
 from mmc.experiments.cells import Table
 from mmc.experiments.config import bundled
 from mmc.experiments.notes import summary
@@ -16,13 +20,20 @@ from mmc.experiments.terminal import terminal
 from mmc.experiments.validation import load
 
 _EXAMPLE, _WIDTH = "breast_cancer", 118
+PAGES = {"README.md": ("scoreboard",), "docs/reproducing.md": ("example",)}
+
+
+def committed(results: Path) -> list[Committed]:
+    """Return all bundled configs with their committed tables."""
+    configs = [load(name) for name in bundled()]
+    return [Committed(config, kept_table(config, results / config.name)) for config in configs]
 
 
 def parts(results: Path) -> Mapping[str, str]:
     """Return the text of each marked part, by its name."""
-    tables = {name: kept_table(load(name), results / name) for name in bundled()}
-    found = numbers([Committed(load(name), table) for name, table in tables.items()])
-    return {"scoreboard": to_markdown(found), "example": f"```\n{_printed(tables[_EXAMPLE])}```\n"}
+    found = committed(results)
+    example = next(one.table for one in found if one.config.name == _EXAMPLE)
+    return {"scoreboard": to_markdown(numbers(found)), "example": f"```\n{_printed(example)}```\n"}
 
 
 def _printed(table: Table) -> str:
@@ -39,19 +50,24 @@ def _printed(table: Table) -> str:
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def renewed(text: str, results: Path) -> str:
-    """Return README.md with its marked parts made anew."""
-    for name, part in parts(results).items():
+def renewed(text: str, results: Path, *names: str) -> str:
+    """Return a page with its marked parts made anew."""
+    made = parts(results)
+    for name in names:
+        part = made[name]
         first, last = f"<!-- {name}: made by `make readme` -->\n", f"<!-- end of {name} -->"
         before, found, rest = text.partition(first)
         _, ended, after = rest.partition(last)
         if not (found and ended):
-            raise ValueError(f"README.md has no part {name!r} between {first.strip()} and {last}")
+            raise ValueError(f"the page has no part {name!r} between {first.strip()} and {last}")
         text = f"{before}{first}{part}{last}{after}"
     return text
 
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
-    readme = folder / "README.md"
-    readme.write_text(renewed(readme.read_text("utf-8"), folder / "results"), "utf-8")
+    for page, names in PAGES.items():
+        file = folder / page
+        file.write_text(renewed(file.read_text("utf-8"), folder / "results", *names), "utf-8")
+    made = findings.page(committed(folder / "results"), folder / "results")
+    (folder / "docs" / "findings.md").write_text(made, "utf-8")

@@ -29,7 +29,7 @@ def settings(experiment: Experiment) -> list[tuple[str, str]]:
     ]
     if experiment.multiclass:
         found.append(("several classes", "one classifier for every pair, the class with most votes wins"))
-    if "risk" in experiment.table.metrics:
+    if {"risk", "risk_swapped"} & set(experiment.table.metrics):
         costs = experiment.costs
         found.append(("costs", f"{costs.pos:g} for an error of the positive class, {costs.neg:g} of the negative"))
     if experiment.grid is not None:
@@ -73,6 +73,8 @@ def _listed(values: Json, form: str) -> str:
 def _data(label: str, spec: DataSpec) -> str:
     details = [str(spec.name)] if spec.name not in (None, label) else []
     details += [f"file {spec.file}"] if spec.file else []
+    details += [f"OpenML {spec.openml}"] if spec.openml else []
+    details += [f"scikit-learn's {spec.sklearn}"] if spec.sklearn else []
     details += [_pairs(spec.options)] if spec.options else []
     details += [words] if (words := used(spec)) else []
     if spec.knowledge is not None:

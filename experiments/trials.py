@@ -215,6 +215,6 @@ def _bounds(worst_case_error: Array, counts: Counts) -> dict[str, float]:
 
 def _scalars(model: object) -> Iterator[tuple[str, float]]:
     """The fitted attributes that are single numbers: a method's own facts, such as its margin ratio."""
-    for name, value in vars(model).items():
+    for name, value in {**vars(model), "n_iter_": getattr(model, "n_iter_", None)}.items():
         if name.endswith("_") and name != "n_features_in_" and isinstance(value, (int, float, np.number)):
             yield name.removesuffix("_"), float(value)

@@ -13,10 +13,10 @@ import numpy as np
 from pydantic import ValidationError
 
 from mmc import datasets
+from mmc.datasets.shipped import NAMES as SHIPPED
 from mmc.experiments import figures, knowledge
-from mmc.experiments.claims import CLAIMS
 from mmc.experiments.config import Config, Experiment, MethodSpec, Reported, find
-from mmc.experiments.dataspec import DataSpec, FileKeys
+from mmc.experiments.dataspec import SOURCES, DataSpec, FileKeys
 from mmc.experiments.errors import ConfigError, KeyPath
 from mmc.experiments.explaining import Problem, explain, shown
 from mmc.experiments.grids import GridSpec, size, tied
@@ -24,6 +24,7 @@ from mmc.experiments.measures import MEASURES
 from mmc.experiments.metrics import BOUNDS, COUNTED, LINE, VOTED
 from mmc.experiments.metrics import find as find_metric
 from mmc.experiments.plan import Unit
+from mmc.experiments.told import TOLD
 from mmc.experiments.verdicts import read_reported
 from mmc.experiments.yaml_lines import line_of, read
 from mmc.methods.registry import METHODS
@@ -105,8 +106,7 @@ def _problems(experiment: Experiment, folder: Path) -> Iterator[Problem]:
     yield from _figures(experiment)
     if experiment.multiclass:
         yield from _multiclass(experiment)
-    if experiment.claims is not None and experiment.claims not in CLAIMS:
-        yield ("claims",), f"no claims {experiment.claims!r}: {nearest(experiment.claims, CLAIMS)}"
+    yield from _claims(experiment)
 
 
 # -- data sets and splits -----------------------------------------------------------------------------------------
@@ -120,23 +120,34 @@ def _datasets(experiment: Experiment, folder: Path) -> Iterator[Problem]:
             if label in datasets.known():
                 hint = f"say name: {label} to add knowledge sets to it, or give sets without points another label"
                 yield where, f"{label} is a registered data set: {hint}"
-        elif data.file is not None:
+        elif len(data.sources) > 1:
+            yield (*where, data.sources[1]), f"a data set has one of {', '.join(SOURCES)}, not several"
+        elif data.file is not None or data.openml is not None:
             yield from (((*where, *place), f"{label}: {text}") for place, text in _file(data, data.file))
+        elif data.sklearn is not None:
+            yield from (((*where, *place), f"{label}: {text}") for place, text in _shipped(data, data.sklearn))
         else:
             yield from (((*where, *place), text) for place, text in _registered(label, data))
 
 
-def _file(data: DataSpec, file: str) -> Iterator[Problem]:
-    """What is wrong with the entry of a user's own file; ``plan`` reads it."""
-    if data.name is not None:
-        yield ("name",), "a data set has a name or a file, not both"
+def _file(data: DataSpec, file: str | None) -> Iterator[Problem]:
+    """What is wrong with the entry of a user's own file, or a set of OpenML; ``plan`` reads it."""
     if data.options:
         yield ("options",), "options are for generated data sets; a file has none"
-    ending = (data.format or file.removesuffix(".gz")).rpartition(".")[2]
-    if data.target is None and ending not in _LIBSVM:
+    ending = (data.format or (file or "").removesuffix(".gz")).rpartition(".")[2]
+    if data.target is None and file is not None and ending not in _LIBSVM:
         yield (), "a file needs 'target', the name of the column with the classes"
     if data.target is not None and data.target in (data.drop or ()):
         yield ("drop",), f"{data.target!r} is the target; it cannot be dropped"
+
+
+def _shipped(data: DataSpec, name: str) -> Iterator[Problem]:
+    """What is wrong with the entry of a set of scikit-learn."""
+    if name not in SHIPPED:
+        yield ("sklearn",), f"scikit-learn has no data set {name!r} for classification: {nearest(name, SHIPPED)}"
+    for key in ("options", *data.given()):
+        if key != "options" or data.options:
+            yield (key,), f"{key!r} is not for a set of scikit-learn; leave it out"
 
 
 def _registered(label: str, data: DataSpec) -> Iterator[Problem]:
@@ -167,7 +178,7 @@ def _split(experiment: Experiment) -> Iterator[Problem]:
     yield from ((("split", *place), text) for place, text in experiment.split.problems())
     for label, data in experiment.datasets.items():
         entry = datasets.known().get(data.name or "")
-        fixed = data.file is not None or (entry is not None and entry.kind != "generated")
+        fixed = data.sources not in (["name"], []) or (entry is not None and entry.kind != "generated")
         if experiment.split.redraw and fixed:
             yield ("split", "redraw"), f"redraw: {label} is not a generated set, it cannot be drawn anew"
 
@@ -327,6 +338,22 @@ def _figures(experiment: Experiment) -> Iterator[Problem]:
     for label, spec in experiment.figures.items():
         for place, text in figures.check(spec.kind, spec.options, experiment):
             yield ("figures", label, *place), text
+
+
+def _claims(experiment: Experiment) -> Iterator[Problem]:
+    if isinstance(experiment.claims, str):
+        if experiment.claims not in TOLD:
+            yield ("claims",), f"no claims {experiment.claims!r}: {nearest(experiment.claims, TOLD)}"
+        return
+    known: dict[str, Collection[str]] = {
+        "method": experiment.methods,
+        "metric": experiment.table.metrics,
+        "key": _keys(experiment),
+    }
+    for index, statement in enumerate(experiment.claims or ()):
+        for what, name in statement.names():
+            if name not in known[what]:
+                yield ("claims", index), f"a claim names the {what} {name!r}: {nearest(name, known[what])}"
 
 
 def _reported(experiment: Experiment, folder: Path) -> Iterator[Problem]:

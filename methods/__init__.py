@@ -232,6 +232,8 @@ _SHARED = {
     "InfeasibleProblem": "solution",
     "NotConverged": "solution",
     "BinaryMethod": "base",
+    "ClassMoments": "numerics.moments",
+    "Moments": "numerics.moments",
     "RateGuarantee": "guarantee",
 }
 __all__ = ["CATALOGUE", "Method", *_SHARED, *sorted(_BY_NAME)]

@@ -18,14 +18,17 @@ import numpy as np
 
 from mmc.methods._sklearn import Interval
 from mmc.methods.base import BinaryMethod, Fitted, Training
-from mmc.methods.numerics.kernels import Kernel
+from mmc.methods.numerics.kernels import Array, Kernel
 from mmc.methods.problems.banded import BandedProblem
+from mmc.methods.problems.hinges import MachineAnswer
 
 
 class _Banded(BinaryMethod):
     """What the two methods share: the problem, and the reading of α and θ."""
 
-    def _fit_band(self, train: Training, C1: float, C2: float, rho1: float, rho2: float) -> Fitted:
+    def _fit_band(
+        self, train: Training, C1: float, C2: float, rho1: float, rho2: float, slacks: bool = False
+    ) -> Fitted:
         K = train.kernel(self._kernel) if self._can.rows else train.gram(self._kernel)
         problem = BandedProblem(K, train.sign, C1, C2, rho1, rho2)
         answer = self._solve(problem)
@@ -46,8 +49,21 @@ class _Banded(BinaryMethod):
                 "theta_support_": np.flatnonzero(theta),
                 "alpha_free_": np.flatnonzero((alpha > 0) & (alpha < (1 - 1e-9) * C1)),
                 "theta_free_": np.flatnonzero((theta > 0) & (theta < (1 - 1e-9) * C2)),
+                **(_slacks(problem, answer) if slacks else {}),
             },
         )
+
+
+def _slacks(problem: BandedProblem, answer: MachineAnswer) -> dict[str, Array]:
+    """Return ξ and η, and their multipliers μ and ψ (Pendse, sections 3.3 and 3.4)."""
+    alpha, theta = np.split(answer.dual.a, 2)
+    margins = problem.sign * (answer.primal.values + answer.primal.b)
+    return {
+        "mu_": problem.C1 - alpha,
+        "psi_": problem.C2 - theta,
+        "xi_": np.maximum(problem.rho1 - margins, 0.0),
+        "eta_": np.maximum(margins - problem.rho2, 0.0),
+    }
 
 
 class BSVM(_Banded):
@@ -82,14 +98,21 @@ class BSVM(_Banded):
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
-        The positive class. None takes the larger label, as numbers if all labels are numbers.
+        The positive class. None takes the larger label, as numbers if all labels are numbers. With more than two
+        classes it must be None, and the larger label of each pair is positive.
+    decision_function_shape : {"ovr", "ovo"}, default "ovr"
+        With more than two classes, what ``decision_function`` returns: one column for each class, or one for each pair.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     pos_label_ : label
-        The positive class.
+        The positive class, of two.
+    estimators_ : list
+        With more than two classes: the fitted classifiers of all pairs, (0, 1), (0, 2), …, (1, 2), … of ``classes_``. They
+        have the attributes below; of these, ``coef_``, ``intercept_``, ``worst_case_error_`` and ``solution_`` are also
+        given for all pairs together, with a row for each.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -110,6 +133,14 @@ class BSVM(_Banded):
         The multiplier α of every training point: it is below the band.
     theta_ : ndarray of shape (n_samples,)
         The multiplier θ of every training point: it is above the band.
+    mu_ : ndarray of shape (n_samples,)
+        The multiplier μ = C1 − α of ξ ≥ 0 (3.7).
+    psi_ : ndarray of shape (n_samples,)
+        The multiplier ψ = C2 − θ of η ≥ 0 (3.8).
+    xi_ : ndarray of shape (n_samples,)
+        The slack ξ of every training point: how far y f lies below the band (3.25).
+    eta_ : ndarray of shape (n_samples,)
+        The slack η of every training point: how far y f lies above the band (3.25).
     alpha_support_ : ndarray
         The points with α > 0.
     theta_support_ : ndarray
@@ -118,6 +149,8 @@ class BSVM(_Banded):
         Those of ``alpha_support_`` whose α is below its bound: they lie on the lower edge of the band.
     theta_free_ : ndarray
         Those of ``theta_support_`` whose θ is below its bound: they lie on the upper edge.
+    n_iter_ : int
+        The iterations of the solver.
     solution_ : Solution
         Status, objective (2.3), duality gap, iterations, seconds, solver and its version.
 
@@ -151,6 +184,7 @@ class BSVM(_Banded):
         solver: str = "smo",
         solver_options: Mapping[str, object] | None = None,
         pos_label: object = None,
+        decision_function_shape: str = "ovr",
     ):
         self.C1 = C1
         self.C2 = C2
@@ -163,11 +197,12 @@ class BSVM(_Banded):
         self.solver = solver
         self.solver_options = solver_options
         self.pos_label = pos_label
+        self.decision_function_shape = decision_function_shape
 
     def _fit(self, train: Training) -> Fitted:
         if not self.rho2 > self.rho1:
             raise ValueError(f"rho2 must be greater than rho1: got rho1={self.rho1}, rho2={self.rho2}")
-        return self._fit_band(train, float(self.C1), float(self.C2), float(self.rho1), float(self.rho2))
+        return self._fit_band(train, float(self.C1), float(self.C2), float(self.rho1), float(self.rho2), slacks=True)
 
 
 class RMM(_Banded):
@@ -198,14 +233,21 @@ class RMM(_Banded):
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
-        The positive class. None takes the larger label, as numbers if all labels are numbers.
+        The positive class. None takes the larger label, as numbers if all labels are numbers. With more than two
+        classes it must be None, and the larger label of each pair is positive.
+    decision_function_shape : {"ovr", "ovo"}, default "ovr"
+        With more than two classes, what ``decision_function`` returns: one column for each class, or one for each pair.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     pos_label_ : label
-        The positive class.
+        The positive class, of two.
+    estimators_ : list
+        With more than two classes: the fitted classifiers of all pairs, (0, 1), (0, 2), …, (1, 2), … of ``classes_``. They
+        have the attributes below; of these, ``coef_``, ``intercept_``, ``worst_case_error_`` and ``solution_`` are also
+        given for all pairs together, with a row for each.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -234,6 +276,8 @@ class RMM(_Banded):
         Those of ``alpha_support_`` whose α is below its bound: they lie on the lower edge of the band.
     theta_free_ : ndarray
         Those of ``theta_support_`` whose θ is below its bound: they lie on the upper edge.
+    n_iter_ : int
+        The iterations of the solver.
     solution_ : Solution
         Status, objective ½‖w‖² + C Σ ξ, duality gap, iterations, seconds, solver and its version.
 
@@ -265,6 +309,7 @@ class RMM(_Banded):
         solver: str = "smo",
         solver_options: Mapping[str, object] | None = None,
         pos_label: object = None,
+        decision_function_shape: str = "ovr",
     ):
         self.C = C
         self.B = B
@@ -275,6 +320,7 @@ class RMM(_Banded):
         self.solver = solver
         self.solver_options = solver_options
         self.pos_label = pos_label
+        self.decision_function_shape = decision_function_shape
 
     def _fit(self, train: Training) -> Fitted:
         if not self.B > 1:

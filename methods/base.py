@@ -25,13 +25,15 @@ from mmc.methods import entry_of
 from mmc.methods._sklearn import Interval, StrOptions
 from mmc.methods.numerics.gram import WHOLE, LazyGram
 from mmc.methods.numerics.kernels import KERNELS, UNSURE, WITH_GAMMA, Array, Kernel, KernelSpec, width
-from mmc.methods.numerics.moments import Moments
+from mmc.methods.numerics.pair_moments import PairMoments
 from mmc.methods.numerics.workspace import Workspace
+from mmc.methods.pairs import SeveralClasses, fit_pairs, pair_decisions, votes
 from mmc.methods.problems import Answer, Problem
 from mmc.methods.solution import FitError, Solution, Status
 from mmc.methods.solvers import Capabilities, Solver, load_solver, options_of
 from mmc.words import nearest
 
+_EARLIER = ("coef_", "dual_coef_", "support_", "support_vectors_", "estimators_")  # what an earlier fit may have left
 _DISCRETE = "biuUS"  # the kinds of labels that cannot be continuous
 A = TypeVar("A", bound=Answer[object, object])
 
@@ -50,6 +52,8 @@ class Training:
     extra: Mapping[str, object] = field(default_factory=dict, compare=False)
     origin: Array | None = None
     given: Array | None = None
+    weight: Array | None = field(default=None, compare=False)
+    pair: PairMoments | None = field(default=None, compare=False)  # the moments, if there are no rows
 
     def seen_by(self, spec: KernelSpec) -> Training:
         """Return the set as methods see it with this kernel: moved to 0, if it is far away and the kernel lets it be moved."""
@@ -57,20 +61,25 @@ class Training:
 
     def _near_zero(self) -> Training:
         """Subtract the mean of every feature that is farther from 0 than its values are from each other."""
+        if self.pair is not None:
+            origin, moved = self.pair.near_zero()
+            return Training(self.X, self.sign, extra=self.extra, origin=origin, given=self.X, pair=moved)
         low, high = self.X.min(axis=0), self.X.max(axis=0)
         far = np.maximum(low, -high) > high - low
         if not far.any():
             return self
-        origin = np.where(far, self.X.mean(axis=0), 0.0)
-        return Training(self.X - origin, self.sign, extra=self.extra, origin=origin, given=self.X)
+        origin = np.where(far, np.where(low == high, low, self.X.mean(axis=0)), 0.0)  # what is constant becomes 0
+        return Training(self.X - origin, self.sign, extra=self.extra, origin=origin, given=self.X, weight=self.weight)
 
     def gram(self, spec: KernelSpec) -> Array:
         """Return the Gram matrix of the training points, made once per kernel. Do not write into it."""
         return self.work.once(("gram", spec), lambda: spec(self.X, self.X))
 
-    def moments(self) -> Moments:
+    def moments(self) -> PairMoments:
         """Return the moments of the points themselves, made once."""
-        return self.work.once("moments", lambda: Moments.of(self.X, self.sign > 0))
+        if self.pair is not None:
+            return self.pair
+        return self.work.once("moments", lambda: PairMoments.of(self.X, self.sign > 0, self.weight))
 
     def kernel(self, spec: KernelSpec) -> Array | LazyGram:
         """Return the Gram matrix, or a stand-in that makes rows on demand if it is too large for memory."""
@@ -157,7 +166,7 @@ class PathFitter(Protocol):
 
 
 class BinaryMethod(ClassifierMixin, BaseEstimator):
-    """Base of all methods: a two-class scikit-learn classifier with a certificate."""
+    """Base of all methods: a scikit-learn classifier with a certificate. More than two classes are fitted in pairs."""
 
     kernel: Kernel = "linear"  # of a method that has no such parameter
     gamma: float | str = "scale"
@@ -166,10 +175,14 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
     solver: str
     solver_options: Mapping[str, object] | None
     pos_label: object
+    decision_function_shape: str = "ovr"
 
     _needs_definite: ClassVar[bool] = True  # whether the problem is convex only for a positive semi-definite kernel
     _origin: Array | None = None  # from where decision values count, and the constant of the decision function there
     _offset: float
+    _pair_rows: (
+        list[NDArray[np.intp]] | None
+    )  # with more than two classes: the rows of each pair of a precomputed kernel
 
     classes_: NDArray[np.generic]
     coef_: Array
@@ -178,6 +191,7 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
     support_: NDArray[np.intp]
     support_vectors_: Array
     gamma_: float
+    estimators_: list[BinaryMethod]
     worst_case_error_: Array
     solution_: Solution
 
@@ -189,6 +203,7 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
         "ridge": [Interval(Real, 0, None, closed="left")],
         "solver": [str],
         "solver_options": [dict, None],
+        "decision_function_shape": [StrOptions({"ovr", "ovo"})],
     }
 
     # -- what a subclass supplies ---------------------------------------------------------------------------
@@ -202,17 +217,40 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
     # -- scikit-learn ---------------------------------------------------------------------------------------
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the classifier; raise InfeasibleProblem or NotConverged where there is no certified answer."""
-        return self._fit_one(self._training(X, y))
+        try:
+            train = self._training(X, y)
+        except SeveralClasses as several:
+            found = several
+        else:
+            return self._fit_one(train)
+        fit_pairs(self, found)
+        return self
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """Return the signed decision values: > 0 means ``classes_[1]``."""
+        """Return the signed decision values: > 0 means ``classes_[1]``.
+
+        With more than two classes there is one column for each class, or with ``decision_function_shape="ovo"`` one for each
+        pair of classes, where > 0 means the first of the two; both as in scikit-learn's SVC.
+        """
         check_is_fitted(self)
-        return self._decide(validate_data(self, X, dtype=np.float64, reset=False))
+        points: Array = validate_data(self, X, dtype=np.float64, reset=False)
+        if "estimators_" not in vars(self):
+            return self._decide(points)
+        return votes(self, points) if self.decision_function_shape == "ovr" else -pair_decisions(self, points)
 
     def predict(self, X: ArrayLike) -> NDArray[np.generic]:
         """Return the predicted labels."""
+        if "estimators_" in vars(self):
+            points: Array = validate_data(self, X, dtype=np.float64, reset=False)
+            most: NDArray[np.intp] = np.argmax(votes(self, points), axis=1)
+            return self.classes_.take(most)
         later = self.decision_function(X) > 0
         return self.classes_.take(later.astype(int))
+
+    @property
+    def n_iter_(self) -> int:
+        """The iterations of the solver, of all pairs together if there are more than two classes."""
+        return self.solution_.iterations
 
     @classmethod
     @cache
@@ -221,7 +259,6 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
@@ -326,19 +363,25 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
         if self.kernel == "precomputed":
             _check_gram(points)
         self._resolve_gamma(points)
-        self.classes_ = np.unique(labels)
-        if len(self.classes_) != 2:
-            raise ValueError(
-                f"Only binary classification is supported: {type(self).__name__} needs two classes, "
-                f"got {len(self.classes_)} class{'es' if len(self.classes_) != 1 else ''}"
-            )
+        classes = np.unique(labels)
+        if len(classes) > 2:
+            self.classes_ = classes
+            raise SeveralClasses(type(self).__name__, points, labels, len(classes))
+        self._set_classes(classes)
+        return Training(points, np.where(labels == self.pos_label_, 1.0, -1.0), extra=extra)
+
+    def _set_classes(self, classes: NDArray[np.generic], pos_label: object = None) -> None:
+        """Set the two labels, which are sorted, and which of them is positive: by default the parameter decides it."""
+        self.classes_ = classes
+        if len(self.classes_) < 2:
+            raise ValueError(f"{type(self).__name__} needs two classes, got {len(self.classes_)} class")
         known = self.classes_.tolist()
-        positive = positive_label(known) if self.pos_label is None else self.pos_label
+        stated = self.pos_label if pos_label is None else pos_label
+        positive = positive_label(known) if stated is None else stated
         if positive not in known:
             raise ValueError(f"pos_label={positive!r} is not a label of y: {known}")
         self.pos_label_ = self.classes_[known.index(positive)]
         self._flip = 1.0 if positive == known[1] else -1.0
-        return Training(points, np.where(labels == self.pos_label_, 1.0, -1.0), extra=extra)
 
     def _validated(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, NDArray[np.generic]]:
         """Return X and y as arrays, checked as scikit-learn does."""
@@ -376,7 +419,7 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
 
     def _store(self, fitted: Fitted, space: Training) -> None:
         """Set what `decision_function` needs, and the other attributes of a fit."""
-        for name in ("coef_", "dual_coef_", "support_", "support_vectors_"):  # of an earlier fit with another kernel
+        for name in _EARLIER:
             self.__dict__.pop(name, None)
         flip, origin = self._flip, space.origin
         self._origin, self._offset = origin, flip * fitted.intercept

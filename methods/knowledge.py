@@ -23,6 +23,7 @@ from mmc.methods._sklearn import Interval, StrOptions
 from mmc.methods.base import BinaryMethod, Fitted, Training
 from mmc.methods.covering import Covering, cover
 from mmc.methods.numerics.kernels import Array, Kernel
+from mmc.methods.pairs import SeveralClasses, fit_pairs
 from mmc.methods.problems import Answer
 from mmc.methods.problems.hinges import SvmProblem
 from mmc.methods.problems.knowledge import CriticalPoints, KnowledgeAnswer, KnowledgeProblem, PointRule
@@ -39,6 +40,7 @@ class KnowledgeMethod(BinaryMethod):
         "covering": [StrOptions({"half"}), dict, Covering, None],
         "novelty": [StrOptions({"all", "class", "own"})],
         "slack": [StrOptions({"point", "shared"})],
+        "penalty": [StrOptions({"linear", "squared"})],
         "accumulate": ["boolean"],
     }
 
@@ -57,7 +59,7 @@ class KnowledgeMethod(BinaryMethod):
         X : array-like of shape (n_sets, n_features)
             The centres of the sets.
         y : array-like of shape (n_sets,)
-            Their labels, of two classes.
+            Their labels.
         shapes : array-like, default=None
             Radii (n_sets,), matrices Σ (n_sets, n_features, n_features), or a list that mixes both. Without shapes
             ``covering`` makes the sets out of the points.
@@ -68,7 +70,14 @@ class KnowledgeMethod(BinaryMethod):
             The fitted classifier. A bad shape raises ValueError; a problem without a certified answer raises
             InfeasibleProblem or NotConverged.
         """
-        return self._fit_one(self._training(X, y, shapes=shapes))
+        try:
+            train = self._training(X, y, shapes=shapes)
+        except SeveralClasses as several:
+            found = several
+        else:
+            return self._fit_one(train)
+        fit_pairs(self, found, shapes=shapes)
+        return self
 
     def _sets(self, train: Training) -> KnowledgeSets:
         shapes = cast("Shapes | None", train.extra.get("shapes"))
@@ -98,7 +107,6 @@ class KnowledgeMethod(BinaryMethod):
             attributes={
                 "n_sets_": len(sets.sign),
                 "radii_": sets.radii,
-                "n_iter_": answer.iterations,
                 "eps_": dual.eps,
                 "training_size_": len(rule.points),
                 **more,
@@ -143,14 +151,21 @@ class TSVC(KnowledgeMethod):
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
-        The positive class. None takes the larger label, as numbers if all labels are numbers.
+        The positive class. None takes the larger label, as numbers if all labels are numbers. With more than two
+        classes it must be None, and the larger label of each pair is positive.
+    decision_function_shape : {"ovr", "ovo"}, default "ovr"
+        With more than two classes, what ``decision_function`` returns: one column for each class, or one for each pair.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     pos_label_ : label
-        The positive class.
+        The positive class, of two.
+    estimators_ : list
+        With more than two classes: the fitted classifiers of all pairs, (0, 1), (0, 2), …, (1, 2), … of ``classes_``. They
+        have the attributes below; of these, ``coef_``, ``intercept_``, ``worst_case_error_`` and ``solution_`` are also
+        given for all pairs together, with a row for each.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -208,6 +223,7 @@ class TSVC(KnowledgeMethod):
         solver: str = "alternating",
         solver_options: Mapping[str, object] | None = None,
         pos_label: object = None,
+        decision_function_shape: str = "ovr",
     ):
         self.C = C
         self.eps = eps
@@ -220,6 +236,7 @@ class TSVC(KnowledgeMethod):
         self.solver = solver
         self.solver_options = solver_options
         self.pos_label = pos_label
+        self.decision_function_shape = decision_function_shape
 
     def _fit(self, train: Training) -> Fitted:
         problem = KnowledgeProblem(
@@ -262,14 +279,21 @@ class SCSVM(KnowledgeMethod):
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
-        The positive class. None takes the larger label, as numbers if all labels are numbers.
+        The positive class. None takes the larger label, as numbers if all labels are numbers. With more than two
+        classes it must be None, and the larger label of each pair is positive.
+    decision_function_shape : {"ovr", "ovo"}, default "ovr"
+        With more than two classes, what ``decision_function`` returns: one column for each class, or one for each pair.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     pos_label_ : label
-        The positive class.
+        The positive class, of two.
+    estimators_ : list
+        With more than two classes: the fitted classifiers of all pairs, (0, 1), (0, 2), …, (1, 2), … of ``classes_``. They
+        have the attributes below; of these, ``coef_``, ``intercept_``, ``worst_case_error_`` and ``solution_`` are also
+        given for all pairs together, with a row for each.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -323,6 +347,7 @@ class SCSVM(KnowledgeMethod):
         solver: str = "libsvm",
         solver_options: Mapping[str, object] | None = None,
         pos_label: object = None,
+        decision_function_shape: str = "ovr",
     ):
         self.C = C
         self.covering = covering
@@ -333,6 +358,7 @@ class SCSVM(KnowledgeMethod):
         self.solver = solver
         self.solver_options = solver_options
         self.pos_label = pos_label
+        self.decision_function_shape = decision_function_shape
 
     def _fit(self, train: Training) -> Fitted:
         sets = self._sets(train)

@@ -26,7 +26,7 @@ from mmc.methods._sklearn import Interval
 from mmc.methods.base import BinaryMethod, Fitted, Training
 from mmc.methods.numerics.cholesky import pivoted_cholesky
 from mmc.methods.numerics.kernels import Array, Kernel
-from mmc.methods.numerics.moments import Moments
+from mmc.methods.numerics.pair_moments import PairMoments
 from mmc.methods.problems.scatter_margin import ScatterMargin
 from mmc.methods.solution import FitError
 
@@ -57,14 +57,21 @@ class M4(BinaryMethod):
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
-        The positive class. None takes the larger label, as numbers if all labels are numbers.
+        The positive class. None takes the larger label, as numbers if all labels are numbers. With more than two
+        classes it must be None, and the larger label of each pair is positive.
+    decision_function_shape : {"ovr", "ovo"}, default "ovr"
+        With more than two classes, what ``decision_function`` returns: one column for each class, or one for each pair.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     pos_label_ : label
-        The positive class.
+        The positive class, of two.
+    estimators_ : list
+        With more than two classes: the fitted classifiers of all pairs, (0, 1), (0, 2), …, (1, 2), … of ``classes_``. They
+        have the attributes below; of these, ``coef_``, ``intercept_``, ``worst_case_error_`` and ``solution_`` are also
+        given for all pairs together, with a row for each.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -85,6 +92,8 @@ class M4(BinaryMethod):
         ρ; with slacks, that of the soft margin; nan if w = 0.
     ridge_ : float
         The ridge that was added.
+    n_iter_ : int
+        The iterations of the solver.
     solution_ : Solution
         Status, objective 2/ρ + C Σξ, duality gap, iterations, seconds, solver and its version.
 
@@ -114,6 +123,7 @@ class M4(BinaryMethod):
         solver: str = "sequential-socp",
         solver_options: dict[str, object] | None = None,
         pos_label: object = None,
+        decision_function_shape: str = "ovr",
     ):
         self.C = C
         self.kernel = kernel
@@ -124,6 +134,7 @@ class M4(BinaryMethod):
         self.solver = solver
         self.solver_options = solver_options
         self.pos_label = pos_label
+        self.decision_function_shape = decision_function_shape
 
     def _fit(self, train: Training) -> Fitted:
         space = train.work.once(("scatter", self._kernel, self.ridge), lambda: self._space(train))
@@ -174,7 +185,7 @@ class _Space:
 
 
 def _decorrelate(F: Array, sign: Array, ridge: float | None, middle: Array) -> _Space:
-    m = Moments.of(F, sign > 0)
+    m = PairMoments.of(F, sign > 0)
     apart, total = m.mean_pos - m.mean_neg, m.cov_pos + m.cov_neg
     if ridge is None:
         ridge = 1e-6 * float(np.trace(total) / 2 + apart @ apart / 4) / len(apart)

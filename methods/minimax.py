@@ -25,10 +25,11 @@ from scipy.linalg import solve_triangular
 from sklearn.utils.validation import check_is_fitted
 
 from mmc.methods._sklearn import Interval, StrOptions
-from mmc.methods.base import BinaryMethod, Fitted, Training
+from mmc.methods.base import Fitted, Training
+from mmc.methods.from_moments import FromMoments
 from mmc.methods.numerics.cholesky import pivoted_cholesky
 from mmc.methods.numerics.kernels import Array, Kernel
-from mmc.methods.numerics.moments import Moments
+from mmc.methods.numerics.pair_moments import PairMoments
 from mmc.methods.problems.minimax import Minimax, certify
 from mmc.methods.problems.moment_pair import MomentPair, shared_range
 from mmc.methods.problems.trade_off import TradeOff
@@ -50,7 +51,7 @@ class _View:
     expand: Callable[[Array], Array] | None = None
 
 
-class MPM(BinaryMethod):
+class MPM(FromMoments):
     """Minimax probability machine: the largest worst-case accuracy that both classes keep.
 
     Parameters
@@ -81,14 +82,21 @@ class MPM(BinaryMethod):
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
-        The positive class. None takes the larger label, as numbers if all labels are numbers.
+        The positive class. None takes the larger label, as numbers if all labels are numbers. With more than two
+        classes it must be None, and the larger label of each pair is positive.
+    decision_function_shape : {"ovr", "ovo"}, default "ovr"
+        With more than two classes, what ``decision_function`` returns: one column for each class, or one for each pair.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     pos_label_ : label
-        The positive class.
+        The positive class, of two.
+    estimators_ : list
+        With more than two classes: the fitted classifiers of all pairs, (0, 1), (0, 2), …, (1, 2), … of ``classes_``. They
+        have the attributes below; of these, ``coef_``, ``intercept_``, ``worst_case_error_`` and ``solution_`` are also
+        given for all pairs together, with a row for each.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -111,6 +119,8 @@ class MPM(BinaryMethod):
         The ridge that was added.
     rank_ : int
         The number of coordinates in which the problem was solved.
+    n_iter_ : int
+        The iterations of the solver.
     solution_ : Solution
         Status, objective κ(α), duality gap, iterations, seconds, solver and its version.
 
@@ -126,7 +136,7 @@ class MPM(BinaryMethod):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **BinaryMethod._parameter_constraints,
+        **FromMoments._parameter_constraints,
         "ridge": [Interval(Real, 0, None, closed="left"), None],
         "ridge_kind": [StrOptions({"input", "w", "feature"})],
         "rank_tol": [Interval(Real, 0, 1, closed="neither"), None],
@@ -144,6 +154,7 @@ class MPM(BinaryMethod):
         solver: str = "frontier",
         solver_options: dict[str, object] | None = None,
         pos_label: object = None,
+        decision_function_shape: str = "ovr",
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -155,6 +166,9 @@ class MPM(BinaryMethod):
         self.solver = solver
         self.solver_options = solver_options
         self.pos_label = pos_label
+        self.decision_function_shape = decision_function_shape
+
+    _trade_off: TradeOff | None
 
     def frontier(self, n: int = 101) -> tuple[Array, Array]:
         """Return the worst-case accuracies (positive, negative) of n optimal trade-offs on the training moments.
@@ -165,6 +179,8 @@ class MPM(BinaryMethod):
         check_is_fitted(self)
         if n < 2:
             raise ValueError(f"a frontier has at least its two ends: n={n}")
+        if len(self.classes_) > 2:
+            raise ValueError("frontier() is of two classes: ask one of estimators_, which has those of each pair")
         curve: TradeOff | None = self._trade_off
         if curve is None:
             raise AttributeError("frontier() needs the decomposition that factor='cholesky' spares: fit without it")
@@ -238,12 +254,10 @@ class MPM(BinaryMethod):
         self, train: Training, Z: Array, expand: Callable[[Array], Array] | None = None, K: Array | None = None
     ) -> _View:
         """Return the problem in coordinates Z with its ridge; K shows better than Z whether the means are equal."""
-        mean = train.sign / np.where(train.sign > 0, np.sum(train.sign > 0), np.sum(train.sign < 0))
-        seen = Z if K is None else K
-        if np.all(np.abs(mean @ seen) <= len(Z) * _EPS * np.abs(seen).max(axis=0)):
+        m = train.moments() if Z is train.X else PairMoments.of(Z, train.sign > 0, train.weight)
+        if m.same_means(train.sign, Z if K is None else K):
             raise InfeasibleProblem("the means of the two classes are equal: no level above 0 can be kept", 0.0)
-        m = train.moments() if Z is train.X else Moments.of(Z, train.sign > 0)
-        d, Sx, Sy = m.mean_pos - m.mean_neg, m.cov_pos, m.cov_neg
+        d, Sx, Sy = m.difference, m.cov_pos, m.cov_neg
         ridge = self.ridge
         if ridge is None:  # of the total variance, classes weighted equally: positive whenever two points differ
             ridge = AUTOMATIC_RIDGE * ((np.trace(Sx) + np.trace(Sy)) / 2 + d @ d / 4) / len(d)
@@ -291,14 +305,21 @@ class BMPM(MPM):
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
-        The positive class. None takes the larger label, as numbers if all labels are numbers.
+        The positive class. None takes the larger label, as numbers if all labels are numbers. With more than two
+        classes it must be None, and the larger label of each pair is positive.
+    decision_function_shape : {"ovr", "ovo"}, default "ovr"
+        With more than two classes, what ``decision_function`` returns: one column for each class, or one for each pair.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     pos_label_ : label
-        The positive class.
+        The positive class, of two.
+    estimators_ : list
+        With more than two classes: the fitted classifiers of all pairs, (0, 1), (0, 2), …, (1, 2), … of ``classes_``. They
+        have the attributes below; of these, ``coef_``, ``intercept_``, ``worst_case_error_`` and ``solution_`` are also
+        given for all pairs together, with a row for each.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -321,6 +342,8 @@ class BMPM(MPM):
         The ridge that was added.
     rank_ : int
         The number of coordinates in which the problem was solved.
+    n_iter_ : int
+        The iterations of the solver.
     solution_ : Solution
         Status, objective κ(α), duality gap, iterations, seconds, solver and its version.
 
@@ -351,8 +374,21 @@ class BMPM(MPM):
         solver: str = "frontier",
         solver_options: dict[str, object] | None = None,
         pos_label: object = None,
+        decision_function_shape: str = "ovr",
     ):
-        super().__init__(kernel, gamma, degree, coef0, ridge, ridge_kind, rank_tol, solver, solver_options, pos_label)
+        super().__init__(
+            kernel,
+            gamma,
+            degree,
+            coef0,
+            ridge,
+            ridge_kind,
+            rank_tol,
+            solver,
+            solver_options,
+            pos_label,
+            decision_function_shape,
+        )
         self.min_accuracy_neg = min_accuracy_neg
 
     def _problem(self, pair: MomentPair) -> Minimax:

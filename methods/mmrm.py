@@ -45,6 +45,9 @@ class MMRM(BinaryMethod):
         The cost of a unit of slack; ``inf`` is the hard margin (24).
     C_unit : {"threshold", "absolute"}, default "threshold"
         Whether C counts in multiples of the threshold, or is the paper's own.
+    bias : {"program", "ratio"}, default "program"
+        The constant of the decision function: that of the linear program, which puts the plane in the middle of the margin;
+        or (22), which divides the margin in proportion to the spread of each class towards it.
     kernel : {"linear", "rbf", "poly", "laplacian", "sigmoid", "chi2", "cosine", "precomputed"} or callable, default "linear"
         A callable takes two matrices of points and returns the matrix of kernel values; with "precomputed", X is that
         matrix. (30) takes any kernel.
@@ -61,14 +64,21 @@ class MMRM(BinaryMethod):
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
-        The positive class. None takes the larger label, as numbers if all labels are numbers.
+        The positive class. None takes the larger label, as numbers if all labels are numbers. With more than two
+        classes it must be None, and the larger label of each pair is positive.
+    decision_function_shape : {"ovr", "ovo"}, default "ovr"
+        With more than two classes, what ``decision_function`` returns: one column for each class, or one for each pair.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     pos_label_ : label
-        The positive class.
+        The positive class, of two.
+    estimators_ : list
+        With more than two classes: the fitted classifiers of all pairs, (0, 1), (0, 2), …, (1, 2), … of ``classes_``. They
+        have the attributes below; of these, ``coef_``, ``intercept_``, ``worst_case_error_`` and ``solution_`` are also
+        given for all pairs together, with a row for each.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -90,6 +100,8 @@ class MMRM(BinaryMethod):
         within it
         left aside. It is ∞ where the classes have no spread towards each other, and nan where the means are closer
         than the soft margin is wide, so that there is no ratio.
+    n_iter_ : int
+        The iterations of the solver.
     solution_ : Solution
         Status, objective w'(x̄ - ȳ) + C Σ ξ, duality gap, iterations, seconds, solver and its version.
 
@@ -106,6 +118,7 @@ class MMRM(BinaryMethod):
         **BinaryMethod._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="right")],
         "C_unit": [StrOptions({"threshold", "absolute"})],
+        "bias": [StrOptions({"program", "ratio"})],
     }
 
     _needs_definite = False  # (30) is a linear program in K, whatever K is
@@ -114,6 +127,7 @@ class MMRM(BinaryMethod):
         self,
         C: float = 10.0,
         C_unit: str = "threshold",
+        bias: str = "program",
         kernel: Kernel = "linear",
         gamma: float | str = "scale",
         degree: int = 3,
@@ -121,9 +135,11 @@ class MMRM(BinaryMethod):
         solver: str = "lp",
         solver_options: Mapping[str, object] | None = None,
         pos_label: object = None,
+        decision_function_shape: str = "ovr",
     ):
         self.C = C
         self.C_unit = C_unit
+        self.bias = bias
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -131,6 +147,7 @@ class MMRM(BinaryMethod):
         self.solver = solver
         self.solver_options = solver_options
         self.pos_label = pos_label
+        self.decision_function_shape = decision_function_shape
 
     def _fit(self, train: Training) -> Fitted:
         z = train.sign
@@ -156,7 +173,7 @@ class MMRM(BinaryMethod):
             bracket.gap,
             answer.iterations,
             answer.version,
-            primal.b - float(coefficients @ middle),
+            (primal.b if self.bias == "program" else _dividing(problem, primal)) - float(coefficients @ middle),
             coef=coefficients if kernel is None else None,
             dual=None if kernel is None else coefficients,
             attributes={"margin_ratio_": _ratio(primal)},
@@ -193,6 +210,18 @@ def _of_kernel(K: Array | LazyGram, z: Array, weight: Array, whole: bool) -> tup
     size = np.maximum(np.median(np.abs(rows, out=rows), axis=0), np.abs(K.diagonal() - middle))
     size[size == 0] = 1.0
     return kernel_program(K, z, weight, middle, size, whole), middle, size
+
+
+def _dividing(problem: RatioLP, primal: RatioPrimal) -> float:
+    """Return the bias (22): with x*, y* the points of each class that are nearest to the other along w,
+
+    b = −w'y* − (w'x* − w'y*) d_y / (d_x + d_y),   d_x = w'(x̄ − x*),  d_y = w'(y* − ȳ).
+    """
+    along, positive = problem.sign * problem.matrix.times(primal.v), problem.sign > 0
+    x, y = along[positive], along[~positive]
+    d_x, d_y = float(x.mean() - x.min()), float(y.max() - y.mean())
+    share = d_y / (d_x + d_y) if d_x + d_y > 0 else 0.5
+    return float(-y.max() - share * (x.min() - y.max()))
 
 
 def _ratio(primal: RatioPrimal) -> float:

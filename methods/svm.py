@@ -44,14 +44,21 @@ class SVM(BinaryMethod):
     solver_options : dict or None, default None
         Options of that solver's ``solve``.
     pos_label : label or None, default None
-        The positive class. None takes the larger label, as numbers if all labels are numbers.
+        The positive class. None takes the larger label, as numbers if all labels are numbers. With more than two
+        classes it must be None, and the larger label of each pair is positive.
+    decision_function_shape : {"ovr", "ovo"}, default "ovr"
+        With more than two classes, what ``decision_function`` returns: one column for each class, or one for each pair.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     pos_label_ : label
-        The positive class.
+        The positive class, of two.
+    estimators_ : list
+        With more than two classes: the fitted classifiers of all pairs, (0, 1), (0, 2), …, (1, 2), … of ``classes_``. They
+        have the attributes below; of these, ``coef_``, ``intercept_``, ``worst_case_error_`` and ``solution_`` are also
+        given for all pairs together, with a row for each.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -70,6 +77,8 @@ class SVM(BinaryMethod):
         Their coefficients in the decision function.
     alpha_ : ndarray of shape (n_samples,)
         The multiplier of every training point.
+    n_iter_ : int
+        The iterations of the solver.
     solution_ : Solution
         Status, objective ½‖w‖² + Σ C ξ, duality gap, iterations, seconds, solver and its version.
 
@@ -99,6 +108,7 @@ class SVM(BinaryMethod):
         solver: str = "libsvm",
         solver_options: Mapping[str, object] | None = None,
         pos_label: object = None,
+        decision_function_shape: str = "ovr",
     ):
         self.C_pos = C_pos
         self.C_neg = C_neg
@@ -109,6 +119,7 @@ class SVM(BinaryMethod):
         self.solver = solver
         self.solver_options = solver_options
         self.pos_label = pos_label
+        self.decision_function_shape = decision_function_shape
 
     def _fit(self, train: Training) -> Fitted:
         C = np.where(train.sign > 0, float(self.C_pos), float(self.C_neg))

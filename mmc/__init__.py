@@ -1,11 +1,17 @@
-"""The front door: the estimators by name, and saved models. Nothing heavy is imported until it is asked for."""
+"""The front door: studies as frames, the estimators by name, and saved models. Nothing heavy is imported until it is asked for."""
 
 from __future__ import annotations
 
 from importlib import import_module
 
 DISTRIBUTION = "max-margin-classifiers"
-_ELSEWHERE = {"save": "mmc.experiments.own.model_file", "load": "mmc.experiments.own.model_file"}
+_ELSEWHERE = {
+    "save": "mmc.experiments.own.model_file",
+    "load": "mmc.experiments.own.model_file",
+    "run": "mmc.experiments.front",
+    "load_results": "mmc.experiments.front",
+    "list_methods": "mmc.experiments.front",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -5,6 +5,8 @@ import io
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -120,3 +122,37 @@ def test_other_estimators_run_as_the_page_says(tmp_path, monkeypatch):
     assert "without a certificate of their optimum: forest, logistic, bagged" in " ".join(done.output.split())
     listed = CliRunner().invoke(app, ["list", "datasets", "--plugin", "my.py"]).output
     assert any(line.split()[:1] == ["squares"] and "my.py" in line for line in listed.splitlines())
+
+
+def test_the_notebook_runs(tmp_path):
+    """Execute it in a folder of its own; nothing of it is kept."""
+    code = (
+        "import sys, nbformat, nbclient\n"
+        "book = nbformat.read(sys.argv[1], as_version=4)\n"
+        "nbclient.NotebookClient(book, timeout=300, kernel_name='python3').execute()\n"
+        "shown = [o for c in book.cells if c.cell_type == 'code' for o in c.outputs]\n"
+        "print(*(kind for o in shown for kind in o.get('data', {})))\n"
+        "print(*(o['data'].get('text/plain', '') for o in shown if 'data' in o))\n"
+    )
+    command = [sys.executable, "-c", code, str(ROOT / "docs" / "notebook.ipynb")]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "text/html" in done.stdout
+    assert "image/png" in done.stdout
+    assert "True" in done.stdout  # the earlier run is the same
+
+
+def test_the_page_on_python_names_what_there_is():
+    ((code, _),) = blocks("python.md", "python")
+    with contextlib.chdir(ROOT):
+        names = {}
+        exec(code.replace('mmc.run("breast_cancer")', 'mmc.load_results("results/breast_cancer")'), names)
+    assert len(names["study"].table.to_frame()) > 10
+
+
+def test_the_page_on_data_from_elsewhere_is_valid(tmp_path):
+    from mmc.experiments.validation import load
+
+    ((text, _),) = blocks("python.md", "yaml")
+    (tmp_path / "elsewhere.yaml").write_text(text)
+    assert load(tmp_path / "elsewhere.yaml").experiment.datasets["credit"].openml == 31

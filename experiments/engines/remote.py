@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from mmc.datasets import known
+from mmc.datasets import known, openml
 from mmc.datasets.dataset import DataError, DataSet
 from mmc.datasets.finding import absent
 from mmc.experiments.engines.base import Work, attempt
@@ -128,6 +128,9 @@ def _provided(unit: Unit) -> bool:
 def _loaded(source: Source) -> DataSet | None:
     """Return a data set if it is on this machine; nothing is downloaded."""
     name = source.spec.name
+    number = source.spec.openml
+    if number is not None and openml.find(number, source.data_dir) is None:
+        return None
     if name is not None and absent(known()[name], source.data_dir):
         return None
     try:

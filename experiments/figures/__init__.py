@@ -17,9 +17,11 @@ from mmc.experiments.figures.boundaries import Boundaries
 from mmc.experiments.figures.curves import Curves
 from mmc.experiments.figures.drawing import Drawing, Kind, Problem
 from mmc.experiments.figures.ellipsoids import Ellipsoids
+from mmc.experiments.figures.hulls import Hulls
 from mmc.experiments.figures.knowledge import Knowledge
 from mmc.experiments.figures.pairs import Pairs
 from mmc.experiments.figures.plane import Plane
+from mmc.experiments.figures.ranks import Ranks
 from mmc.experiments.figures.svg import compact
 from mmc.experiments.figures.tradeoff import Tradeoff
 from mmc.experiments.plan import Unit
@@ -36,9 +38,11 @@ _KINDS: Mapping[str, type[Kind]] = {
     "curves": Curves,
     "tradeoff": Tradeoff,
     "ellipsoids": Ellipsoids,
+    "hulls": Hulls,
     "pairs": Pairs,
     "knowledge": Knowledge,
     "banded": Banded,
+    "ranks": Ranks,
 }
 FIGURES: Mapping[str, str] = {name: kind.shows for name, kind in _KINDS.items()}
 _FONTS = ["DejaVu Sans", "Verdana"]  # an SVG names its font: where the first is not installed, one as wide
@@ -85,9 +89,6 @@ def check_data(experiment: Experiment, units: Sequence[Unit]) -> Iterator[Proble
 
 def draw_all(results: Results) -> Iterator[tuple[str, Figure]]:
     """Yield (name of the file, figure) for every figure of a config."""
-    import matplotlib
-
-    matplotlib.use("Agg")
     for name, spec in results.config.experiment.figures.items():
         for suffix, figure in options_of(spec.kind).model_validate(spec.options).draw(Drawing(results)):
             yield "_".join(file_name(part) for part in (name, suffix) if part), figure

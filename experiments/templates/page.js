@@ -87,9 +87,10 @@ const hint = () => {
 addEventListener("resize", hint);
 hint();
 const PAPER = 1020; // pixels across A4 landscape, margins taken off
+const SMALLER = 0.65; // the print of a table, in units of the screen's
 addEventListener("beforeprint", () => {
   for (const table of document.querySelectorAll(".scroll > table")) {
-    table.style.zoom = Math.min(1, PAPER / table.scrollWidth);
+    table.style.zoom = Math.min(1, PAPER / (SMALLER * table.scrollWidth));
   }
 });
 addEventListener("afterprint", () => { for (const table of document.querySelectorAll(".scroll > table")) table.style.zoom = ""; });

@@ -1,0 +1,154 @@
+"""The mean ranks of methods over data sets, with what the Friedman test and Nemenyi's critical difference say of them.
+
+Demšar (2006): on each of N data sets the k methods are ranked, 1 is the best, equals share their ranks. Two methods differ if
+their mean ranks are farther apart than CD = q √(k (k + 1) / 6N), where q√2 is the quantile of the studentised range.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from mmc.experiments.config import Experiment
+from mmc.experiments.figures.drawing import Drawing, Kind, Problem, shown
+from mmc.experiments.metrics import Better
+from mmc.experiments.tables import metric_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Mean ranks of methods, the best first; ``cd`` is Nemenyi's critical difference, ``p`` that of Friedman's test."""
+
+    methods: tuple[str, ...]
+    ranks: tuple[float, ...]
+    datasets: int
+    cd: float
+    p: float
+
+    @classmethod
+    def of(cls, methods: list[str], scores: Array, alpha: float) -> Ranking:
+        """Rank methods by scores, less is better: a row per data set, a column per method."""
+        from scipy.stats import friedmanchisquare, rankdata, studentized_range
+
+        n, k = scores.shape
+        ranks = rankdata(scores, axis=1).mean(axis=0)
+        cd = float(studentized_range.ppf(1 - alpha, k, np.inf)) / math.sqrt(2) * math.sqrt(k * (k + 1) / (6 * n))
+        p = float(friedmanchisquare(*scores.T).pvalue) if k > 2 else math.nan
+        order = np.argsort(ranks, kind="stable")
+        return cls(tuple(methods[i] for i in order), tuple(float(ranks[i]) for i in order), n, cd, p)
+
+    def groups(self) -> list[tuple[int, int]]:
+        """Return the largest runs of methods (first, last) whose mean ranks do not differ by more than CD."""
+        found: list[tuple[int, int]] = []
+        for first, rank in enumerate(self.ranks):
+            last = max(i for i, other in enumerate(self.ranks) if other - rank <= self.cd)
+            if last > first and not any(a <= first and last <= b for a, b in found):
+                found.append((first, last))
+        return found
+
+
+class Ranks(Kind):
+    """A critical-difference diagram: methods by their mean rank over data sets, bars over those that do not differ."""
+
+    shows: ClassVar[str] = "mean ranks of the methods over the data sets, and which of them do not differ"
+    several_classes: ClassVar[bool] = True
+    metric: str = "error"
+    methods: list[str] | None = None
+    datasets: list[str] | None = None
+    alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
+
+    def check(self, experiment: Experiment) -> Iterator[Problem]:
+        yield from super().check(experiment)
+        if self.metric not in experiment.table.metrics:
+            yield ("metric",), f"{self.metric!r} must be in table.metrics"
+        elif metric_of(self.metric, experiment).better is Better.NEITHER:
+            yield ("metric",), f"{self.metric!r} has no better and worse: take another one"
+        if len(self.datasets or experiment.datasets) < 2:
+            yield ("datasets",), "ranks need two data sets or more"
+        methods = self.methods or list(experiment.methods)
+        if len(methods) < 2:
+            yield ("methods",), "ranks need two methods or more"
+        for label in methods:
+            if (
+                label in experiment.methods
+                and len(experiment.points_of(label)) > 1
+                and not experiment.methods[label].best
+            ):
+                yield ("methods",), f"{label!r} has a grid: ranks need one number, by 'tune' or 'best'"
+
+    def draw(self, drawing: Drawing) -> Iterator[tuple[str, Figure]]:
+        """Yield one figure; none where fewer than two data sets have numbers of all methods."""
+        import matplotlib.pyplot as plt
+
+        labels, scores, left_out = self.scores(drawing)
+        if len(scores) < 2:
+            return
+        found = Ranking.of(labels, scores, self.alpha)
+        figure, axes = plt.subplots(figsize=(8, 1.6 + 0.17 * len(labels)))
+        _diagram(axes, found, [drawing.label(name) for name in found.methods])
+        away = f"; without {', '.join(left_out)}, where a method has no number" if left_out else ""
+        axes.set_title(
+            f"{drawing.label(self.metric)}: mean rank over {found.datasets} data sets{shown(away)}\n"
+            f"Friedman p = {found.p:.2g}; CD = {found.cd:.2f} at {100 * self.alpha:g} % (Nemenyi)",
+            fontsize=9,
+        )
+        yield "", figure
+
+    def scores(self, drawing: Drawing) -> tuple[list[str], Array, list[str]]:
+        """Return the methods, their scores (less is better, a row per data set), and the data sets that lack a number."""
+        labels = self.methods or list(drawing.experiment.methods)
+        sign = metric_of(self.metric, drawing.experiment).better.value
+        means = {
+            (cell.keys["dataset"], cell.keys["method"]): cell.mean
+            for cell in drawing.table.cells
+            if cell.metric == self.metric
+        }
+        rows, left_out = [], []
+        for dataset in self.datasets or drawing.experiment.datasets:
+            row = [means.get((dataset, label)) for label in labels]
+            known = [sign * value for value in row if value is not None]
+            if len(known) == len(row):
+                rows.append(known)
+            else:
+                left_out.append(dataset)
+        return labels, np.array(rows, dtype=np.float64), left_out
+
+
+def _diagram(axes: Axes, found: Ranking, names: list[str]) -> None:
+    """Draw ranks from left, the best, to right; names on both sides, bars over groups that do not differ."""
+    k = len(names)
+    half = (k + 1) // 2
+    groups = found.groups()
+    below = -0.35 * (len(groups) + 1)
+    axes.plot([1, k], [0, 0], color="black", linewidth=1)
+    for tick in range(1, k + 1):
+        axes.plot([tick, tick], [0, 0.15], color="black", linewidth=1)
+        axes.text(tick, 0.25, str(tick), ha="center", va="bottom", fontsize=8)
+    for i, (name, rank) in enumerate(zip(names, found.ranks, strict=True)):
+        left = i < half
+        height = below - 0.45 * (i if left else k - 1 - i)
+        edge = 0.5 if left else k + 0.5
+        axes.plot([rank, rank, edge], [0, height, height], color="0.4", linewidth=0.7)
+        text = f"{name} ({rank:.1f})"
+        axes.text(edge + (-0.1 if left else 0.1), height, text, ha="right" if left else "left", va="center", fontsize=8)
+    for i, (first, last) in enumerate(groups):
+        height = -0.3 - 0.35 * i
+        ends = [found.ranks[first] - 0.06, found.ranks[last] + 0.06]
+        axes.plot(ends, [height, height], color="black", linewidth=3, solid_capstyle="butt")
+    axes.plot([1, 1 + found.cd], [1.3, 1.3], color="black", linewidth=1.5)
+    axes.text(1 + found.cd / 2, 1.4, "CD", ha="center", va="bottom", fontsize=8)
+    axes.set_xlim(-0.28 * k, 1.28 * k + 1)
+    axes.set_ylim(below - 0.45 * half - 0.3, 2.0)
+    axes.axis("off")
