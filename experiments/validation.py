@@ -238,7 +238,8 @@ def _every_grid(experiment: Experiment) -> Iterator[Problem]:
         if not size(grid):
             yield place, f"{label}: the grid has no points"
         for key, names in _named(grid):
-            yield from (((*place, *key), text) for _, text in _parameters(spec, names))
+            hint = f"; a grid that is not for {label} belongs to the other methods" if place == ("grid",) else ""
+            yield from (((*place, *key), text + hint) for _, text in _parameters(spec, names))
 
 
 def grid_of(experiment: Experiment, label: str) -> tuple[KeyPath, GridSpec | None]:

@@ -166,7 +166,14 @@ class PathFitter(Protocol):
 
 
 class BinaryMethod(ClassifierMixin, BaseEstimator):
-    """Base of all methods: a scikit-learn classifier with a certificate. More than two classes are fitted in pairs."""
+    """Base of all methods: a scikit-learn classifier with a certificate. More than two classes are fitted in pairs.
+
+    Examples
+    --------
+    >>> from mmc.methods import CATALOGUE, BinaryMethod
+    >>> all(issubclass(entry.load(), BinaryMethod) for entry in CATALOGUE.values())
+    True
+    """
 
     kernel: Kernel = "linear"  # of a method that has no such parameter
     gamma: float | str = "scale"

@@ -5,7 +5,7 @@ The pairs are (0, 1), (0, 2), …, (1, 2), … of the sorted classes. A decision
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import nan
 from typing import TYPE_CHECKING
@@ -33,9 +33,15 @@ class SeveralClasses(ValueError):
 
 
 def fit_pairs(
-    method: BinaryMethod, found: SeveralClasses, **rows: Sequence[object] | NDArray[np.generic] | None
+    method: BinaryMethod,
+    found: SeveralClasses,
+    changed: Mapping[str, object] | None = None,
+    **rows: Sequence[object] | NDArray[np.generic] | None,
 ) -> None:
-    """Fit one clone to each pair of classes; ``rows`` are further arguments of ``fit`` that have one entry per row."""
+    """Fit one clone to each pair of classes; ``rows`` are further arguments of ``fit`` that have one entry per row.
+
+    ``changed`` are parameters that the clones have otherwise.
+    """
     check_no_positive(method)
     for name in [name for name in vars(method) if name.endswith("_") and name not in _KEPT]:
         del method.__dict__[name]
@@ -43,7 +49,7 @@ def fit_pairs(
     for first, second in combinations(method.classes_, 2):
         index = np.flatnonzero((found.labels == first) | (found.labels == second))
         points = found.points[np.ix_(index, index)] if method.kernel == "precomputed" else found.points[index]
-        part = clone(method)
+        part = clone(method).set_params(**(changed or {}))
         if "gamma_" in vars(method):
             part.set_params(gamma=method.gamma_)  # as in SVC, of all points
         try:
