@@ -65,17 +65,21 @@ class Training:
 
     def seen_by(self, spec: KernelSpec) -> Training:
         """Return the set as methods see it with this kernel: moved to 0, if it is far away and the kernel lets it be moved."""
-        return self.work.once("near 0", self._near_zero) if spec.movable else self
+        moved = self.work.once("near 0", self._near_zero) if spec.movable else None
+        return self if moved is None else moved
 
-    def _near_zero(self) -> Training:
-        """Subtract the mean of every feature that is farther from 0 than its values are from each other."""
+    def _near_zero(self) -> Training | None:
+        """Subtract the mean of every feature that is farther from 0 than its values are from each other.
+
+        None if none is: a set that kept itself would outlive its use, and its Gram matrix with it.
+        """
         if self.pair is not None:
             origin, moved = self.pair.near_zero()
             return Training(self.X, self.sign, extra=self.extra, origin=origin, given=self.X, pair=moved)
         low, high = self.X.min(axis=0), self.X.max(axis=0)
         far = np.maximum(low, -high) > high - low
         if not far.any():
-            return self
+            return None
         origin = np.where(far, np.where(low == high, low, self.X.mean(axis=0)), 0.0)  # what is constant becomes 0
         return Training(self.X - origin, self.sign, extra=self.extra, origin=origin, given=self.X, weight=self.weight)
 
