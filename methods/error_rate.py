@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mmc.methods._sklearn import Interval
-from mmc.methods.base import Fitted, Training
+from mmc.methods.base import COPIES, FEWER, Fitted, Training
 from mmc.methods.estimated_moments import MomentMethod, Pair, PerClass, Regular, cantelli
 from mmc.methods.numerics.cholesky import pivoted_cholesky
 from mmc.methods.numerics.kernel_moments import KernelMoments
 from mmc.methods.numerics.kernels import Array, Kernel
 from mmc.methods.numerics.left_out import LeftOut, within_reach
+from mmc.methods.numerics.memory import require
 from mmc.methods.problems.ellipsoid_geometry import Coordinates, Geometry, KernelGeometry
 from mmc.methods.problems.ellipsoid_pair import ClosestPoints, EllipsoidPair, Separation, certify, infeasible
 
@@ -196,6 +197,8 @@ class ErrorRateClassifier(MomentMethod):
         spec, auto = self._kernel, isinstance(self.ridge, str)
 
         def make() -> tuple[KernelMoments, int]:  # a callable kernel may own its result
+            n = len(train.X)
+            require(COPIES * 8 * n**2, f"the Gram matrix of {n:,} points, with what the solver makes of it,", FEWER)
             K = spec(train.X, train.X)
             rank = pivoted_cholesky(K).dimensions if auto else 0
             return KernelMoments.of(K, train.sign > 0, train.weight, in_place=not callable(spec.kernel)), rank
