@@ -155,8 +155,8 @@ class Fitted:
     f(x) = coef·x + intercept, or Σ_i dual_i k(points_i, x) + intercept where ``points`` are the training points
     unless given. ``places`` are attributes that are points. All points count from the origin of the training set.
     ``errors`` are the worst-case errors (positive, negative) of a method that promises them, ``held_out`` computes what
-    left-out points say of these; ``attributes`` are set on the estimator as they are. ``judge`` has the last word on
-    objective, gap and errors: it sees the decision values on the training points, or on ``judged``.
+    left-out points say of these; ``attributes`` are set on the estimator as they are. ``judge`` has the last word on objective, gap
+    and errors: it sees the decision values on the training points, or on ``judged``.
     """
 
     objective: float

@@ -1,5 +1,7 @@
 """The contract of DESIGN that every method of the catalogue keeps."""
 
+import gc
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ from sklearn.datasets import make_classification
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mmc.methods
-from mmc.methods import CATALOGUE, HMEM, LDA, ErrorRateClassifier, PositiveClassWarning, Solution
+from mmc.methods import CATALOGUE, HMEM, LDA, RMM, ErrorRateClassifier, PositiveClassWarning, Solution
 from mmc.methods.solvers import Capabilities, load_solver, options_of
 
 PRESENT = [m for m in CATALOGUE.values() if (Path(mmc.methods.__file__).parent / f"{m.module}.py").exists()]
@@ -174,3 +176,19 @@ def test_a_solver_for_the_linear_kernel_refuses_others_and_names_those_that_can(
     ErrorRateClassifier(0.9, 0.9, solver="ellipsoid").fit(X, y)
     with pytest.raises(ValueError, match=r"for kernel='linear' only.*take solver='secular' or 'socp'"):
         ErrorRateClassifier(0.9, 0.9, solver="ellipsoid", kernel="rbf", gamma=1.0).fit(X, y)
+
+
+def test_a_fit_leaves_nothing_for_the_garbage_collector():
+    """A Gram matrix in a reference cycle would stay in memory for many fits."""
+    X, y = make_classification(60, 4, random_state=0)
+    model = RMM(kernel="rbf", gamma=0.5).fit(X, y)
+    gc.collect()
+    gc.disable()
+    try:
+        train = model._training(X, y)
+        model._fit_one(train)
+        workspace = weakref.ref(train.work)
+        del train
+        assert workspace() is None
+    finally:
+        gc.enable()
