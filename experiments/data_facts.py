@@ -138,7 +138,7 @@ def too_large(config: Config, facts: Sequence[DataFacts], memory: int) -> Iterat
                 yield (
                     f"{config.at('methods', label)}: {label} on {of.label}: the kernel matrix of {rows:,} training rows takes "
                     f"{bytes_needed / 1e9:.0f} GB, and this machine has {memory / 1e9:.0f} GB. Take fewer rows "
-                    f"(`subsample: {_fitting(memory):,}` in the data set), or `kernel: linear`, which needs the moments alone."
+                    f"(`subsample: {_fitting(memory)}` in the data set), or `kernel: linear`, which needs the moments alone."
                 )
 
 

@@ -15,7 +15,7 @@ from mmc.experiments.errors import ConfigError
 from mmc.experiments.folders import OWN, STORE, earlier_seconds, folder_of, last_run
 from mmc.experiments.frames import Records, to_html
 from mmc.experiments.outcome import Outcome
-from mmc.experiments.reference import REFERENCE, read_reference, table_of
+from mmc.experiments.reference import REFERENCE, kept_table
 from mmc.experiments.store import Store
 from mmc.experiments.validation import load
 
@@ -152,7 +152,7 @@ def load_results(folder: str | Path, *, data_dir: str | Path | None = None) -> S
     folder = Path(folder)
     study = load(_config_of(folder))
     if (folder / REFERENCE).exists():
-        return Study(study, table_of(study, read_reference(folder)), Outcome(study, [], {}))
+        return Study(study, kept_table(study, folder), Outcome(study, [], {}))
     store = folder.parent / STORE
     with Store(store if store.exists() else None, readonly=True) as opened:
         outcome = recall(study, opened, None if data_dir is None else Path(data_dir))

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from mmc.experiments.cells import Table
 from mmc.experiments.config import Experiment
 from mmc.experiments.figures.drawing import Drawing, Kind, Problem, shown
 from mmc.experiments.metrics import Better
@@ -92,7 +93,7 @@ class Ranks(Kind):
         """Yield one figure; none where fewer than two data sets have numbers of all methods."""
         import matplotlib.pyplot as plt
 
-        labels, scores, left_out = self.scores(drawing)
+        labels, scores, left_out = self.scores(drawing.table, drawing.experiment)
         if len(scores) < 2:
             return
         found = Ranking.of(labels, scores, self.alpha)
@@ -106,17 +107,15 @@ class Ranks(Kind):
         )
         yield "", figure
 
-    def scores(self, drawing: Drawing) -> tuple[list[str], Array, list[str]]:
+    def scores(self, table: Table, experiment: Experiment) -> tuple[list[str], Array, list[str]]:
         """Return the methods, their scores (less is better, a row per data set), and the data sets that lack a number."""
-        labels = self.methods or list(drawing.experiment.methods)
-        sign = metric_of(self.metric, drawing.experiment).better.value
+        labels = self.methods or list(experiment.methods)
+        sign = metric_of(self.metric, experiment).better.value
         means = {
-            (cell.keys["dataset"], cell.keys["method"]): cell.mean
-            for cell in drawing.table.cells
-            if cell.metric == self.metric
+            (cell.keys["dataset"], cell.keys["method"]): cell.mean for cell in table.cells if cell.metric == self.metric
         }
         rows, left_out = [], []
-        for dataset in self.datasets or drawing.experiment.datasets:
+        for dataset in self.datasets or experiment.datasets:
             row = [means.get((dataset, label)) for label in labels]
             known = [sign * value for value in row if value is not None]
             if len(known) == len(row):

@@ -89,6 +89,10 @@ def shared_range(d: Array, Sx: Array, Sy: Array) -> Array:
             "the class means differ along a direction in which neither class has any variance: the worst-case "
             "bound is 100 % for both classes, whatever the future data. Set ridge > 0 to regularise the covariances"
         )
+    if not kept.any():
+        raise SingularCovariance(
+            "no feature varies in either class, and the means are equal: there is nothing to tell them apart by"
+        )
     basis: Array = Q[:, kept] / np.sqrt(values[kept]) / scale[:, None]
     lowest, highest = eigh(basis.T @ Sx @ basis, eigvals_only=True)[[0, -1]]
     for name, variance in (("positive", lowest), ("negative", 1 - highest)):

@@ -13,7 +13,7 @@ change of basis; so one step of all sizes κ together is two matrix products. `n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import nan
+from math import inf, nan
 
 import numpy as np
 from scipy.linalg import eigh
@@ -22,7 +22,7 @@ from mmc.methods.numerics.compiled import VERSION as NUMBA
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.numerics.lin_han import walk
 from mmc.methods.problems.ellipsoid_geometry import Geometry
-from mmc.methods.problems.ellipsoid_pair import ClosestPoints, EllipsoidPair, check_feasible
+from mmc.methods.problems.ellipsoid_pair import ClosestPoints, EllipsoidPair, check_feasible, infeasible
 from mmc.methods.solution import FitError, NotConverged, Status
 from mmc.methods.solvers import Capabilities
 
@@ -77,6 +77,8 @@ def _known(geometry: Geometry) -> _Known:
 
 def _iterate(problems: Sequence[EllipsoidPair], tol: float, max_iter: int) -> list[_Found]:
     whole = problems[0].geometry.coordinates
+    if not np.any(whole.d):
+        return [infeasible(problem, inf) for problem in problems]
     geometry = whole.spanned
     d = geometry.d
     try:

@@ -42,6 +42,7 @@ _FLOOR = 1e-7  # the share below which a multiplier in the span is taken for 0 u
 _TARGET = 1e-13  # the gap at which to stop; r is then right to about its square root
 _NEAR = 0.05  # relative change of τ from which the answer in the span is worth a certificate
 _MOST = 30  # factorisations
+_PASSES = 30  # of one factorisation; by then what rounding can do to a semi-definite matrix is made up for
 _PATIENCE = 12  # answers in a row that are not much better than the best one
 
 
@@ -293,12 +294,19 @@ def _factor(gram: KernelGeometry, tau: Sequence[float], basis: _Basis) -> Array:
     if not whole:
         G, g, t, sides = G[np.ix_(left, left)], g[left], T[left], member[left]
     total, failed = float(np.trace(G)), 1
-    while failed:
+    for _ in range(_PASSES):
         M = np.array(G.T, order="F")
         M.T.ravel()[:: len(t) + 1] += t
         L, failed = dpotrf(M, lower=1, overwrite_a=1, clean=0)
-        if failed:  # singular to rounding: a little more of the multipliers that are nearly 0
-            t = t + 1e-15 * total + 10 * np.where(t < 1e-10 * total, t, 0.0)
+        if not failed:
+            break
+        # singular to rounding: a little more of the multipliers that are nearly 0
+        t = t + 1e-15 * total + 10 * np.where(t < 1e-10 * total, t, 0.0)
+    else:
+        raise FitError(
+            f"the Gram matrix is not positive semi-definite: {_PASSES} factorisations with growing multipliers failed; take another "
+            "kernel, or other parameters of it, or scale the data"
+        )
     right, found = [g[:, None]], []
     for _ in range(3):  # x, ∂x/∂τ_i, ∂²x/∂τ_i∂τ_j: the same equations for the parts of what came before
         found.append(dpotrs(L, right[-1], lower=1)[0])

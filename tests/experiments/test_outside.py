@@ -177,3 +177,33 @@ def test_a_model_of_a_plugin_cannot_be_saved_and_is_named(tmp_path):
     X = np.arange(8.0).reshape(4, 2)
     with pytest.raises(ModelFileError, match="Mine"):
         save(Mine().fit(X, [0, 0, 1, 1]), tmp_path / "mine.model")
+
+
+def test_a_cluster_compares_their_versions_and_sources(tmp_path):
+    from mmc.experiments.engines.remote import code_of, roots_of
+
+    roots = roots_of(plan(load(written(tmp_path))))
+    code = code_of(roots)
+    assert code["method sklearn.ensemble.RandomForestClassifier"].startswith("scikit-learn ")
+    assert code_of([*roots, "method:nobody"])["method nobody"] == "absent"
+    assert "mmc.methods.outside" in code
+
+
+@pytest.mark.parametrize("name", ["sklearn.ensemble.ExtraTreesClassifier", "ExtraTreesClassifier"])
+def test_mmc_fit_tries_them(name):
+    from mmc.experiments.own.candidates import Training, portfolio
+
+    (family,) = portfolio([name], 3)
+    X = np.arange(8.0).reshape(4, 2)
+    ((label, model),) = family.make(Training(X, np.array(["a", "a", "b", "b"]), "b")).items()
+    assert label == name
+    assert model.random_state == 3
+
+
+def test_the_swapped_risk_exchanges_the_costs():
+    from mmc.experiments.metrics import COUNTED, Costs
+    from mmc.experiments.records import Counts
+
+    counts = Counts(10, 20, 3, 4)
+    assert COUNTED["risk"].value(counts, Costs(5, 1)) == 19
+    assert COUNTED["risk_swapped"].value(counts, Costs(5, 1)) == 23
