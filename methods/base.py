@@ -5,8 +5,9 @@ A subclass declares its parameters and supplies its mathematics in one function,
 
 from __future__ import annotations
 
+import inspect
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from math import isfinite
@@ -20,7 +21,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mmc.labels import positive_label
+from mmc.labels import are_words, positive_label
 from mmc.methods import entry_of
 from mmc.methods._sklearn import Interval, StrOptions
 from mmc.methods.numerics.gram import WHOLE, LazyGram
@@ -32,12 +33,12 @@ from mmc.methods.numerics.workspace import Workspace
 from mmc.methods.pairs import SeveralClasses, fit_pairs, pair_decisions, votes
 from mmc.methods.problems import Answer, Problem
 from mmc.methods.problems.delivered import Delivered, Judge, Verdict
-from mmc.methods.solution import FitError, NotConverged, Solution, Status
+from mmc.methods.solution import FitError, NotConverged, Solution, Status, warn_of_positive
 from mmc.methods.solvers import Capabilities, Solver, load_solver, options_of
 from mmc.words import nearest
 
 _RULE = ("coef_", "intercept_", "dual_coef_", "support_", "support_vectors_", "solution_")
-_EARLIER = (*_RULE, "estimators_")  # what an earlier fit may have left
+_EARLIER = (*_RULE, "bound_check_", "estimators_")  # what an earlier fit may have left
 _DISCRETE = "biuUS"  # the kinds of labels that cannot be continuous
 COPIES = 3  # of a Gram matrix that a solver for the whole of it holds at once
 FEWER = (
@@ -118,6 +119,17 @@ class Training:
             return self.pair
         return self.work.once("moments", lambda: PairMoments.of(self.X, self.sign > 0, self.weight))
 
+    @property
+    def rows_alike(self) -> bool:
+        """Whether there are rows, and all count the same: then each can be left out."""
+        return self.pair is None and self.weight is None
+
+    @property
+    def counts(self) -> tuple[float, float]:
+        """The number of rows of both classes, or the sums of their weights."""
+        weight = np.ones(len(self.sign)) if self.weight is None else self.weight
+        return float(weight[self.sign > 0].sum()), float(weight[self.sign < 0].sum())
+
     def kernel(self, spec: KernelSpec) -> Array | LazyGram:
         """Return the Gram matrix, or a stand-in that makes rows on demand if it is too large for memory."""
         if 8 * len(self.X) ** 2 <= WHOLE or spec.kernel == "precomputed":
@@ -142,9 +154,9 @@ class Fitted:
 
     f(x) = coef·x + intercept, or Σ_i dual_i k(points_i, x) + intercept where ``points`` are the training points
     unless given. ``places`` are attributes that are points. All points count from the origin of the training set.
-    ``errors`` are the worst-case errors (positive, negative) of a method that promises them;
-    ``attributes`` are set on the estimator as they are. ``judge`` has the last word on objective, gap and errors: it sees the
-    decision values on the training points, or on ``judged``.
+    ``errors`` are the worst-case errors (positive, negative) of a method that promises them, ``held_out`` computes what
+    left-out points say of these; ``attributes`` are set on the estimator as they are. ``judge`` has the last word on objective, gap
+    and errors: it sees the decision values on the training points, or on ``judged``.
     """
 
     objective: float
@@ -156,6 +168,7 @@ class Fitted:
     dual: Array | None = None
     points: Array | None = None
     errors: tuple[float, float] | None = None
+    held_out: Callable[[], tuple[float, float]] | None = None
     status: Status = Status.SOLVED
     attributes: Mapping[str, object] = field(default_factory=dict)
     places: Mapping[str, Array] = field(default_factory=dict)
@@ -269,7 +282,7 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
         except SeveralClasses as several:
             found = several
         else:
-            return self._fit_one(train)
+            return self._fit_one(train, examined=True)
         fit_pairs(self, found)
         return self
 
@@ -350,6 +363,13 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
                 yield Step(point, now - start, variant, decision)
             start = time.perf_counter()
 
+    @property
+    def _names_a_class(self) -> bool:
+        """Whether a parameter was given that is about the positive or the negative class."""
+        parameters = inspect.signature(type(self)).parameters
+        sided = [name for name in parameters if name.endswith(("_pos", "_neg"))]
+        return any(getattr(self, name) != parameters[name].default for name in sided)
+
     # -- the parts ------------------------------------------------------------------------------------------
     @property
     def _kernel(self) -> KernelSpec:
@@ -429,6 +449,8 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
             raise ValueError(f"pos_label={positive!r} is not a label of y: {known}")
         self.pos_label_ = self.classes_[known.index(positive)]
         self._flip = 1.0 if positive == known[1] else -1.0
+        if stated is None and are_words(known) and self._names_a_class:
+            warn_of_positive(positive, "pos_label=LABEL", stacklevel=5)
 
     def _validated(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, NDArray[np.generic]]:
         """Return X and y as arrays, checked as scikit-learn does."""
@@ -445,7 +467,7 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
             if hasattr(other, name):
                 setattr(self, name, getattr(other, name))
 
-    def _fit_one(self, train: Training) -> Self:
+    def _fit_one(self, train: Training, examined: bool = False) -> Self:
         start = time.perf_counter()
         spec = self._kernel
         space = train.seen_by(spec)
@@ -468,7 +490,12 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
             self.solver,
             fitted.version,
         )
+        if examined and fitted.held_out is not None:
+            self._examine(fitted.held_out())
         return self
+
+    def _examine(self, held_out: tuple[float, float]) -> None:
+        """Hook: what left-out points say of the bounds of (positive, negative)."""
 
     def _attempt(self, space: Training) -> Fitted:
         """Solve; where rounding defeats the solver, say which scale or parameter is at fault."""

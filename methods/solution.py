@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from enum import StrEnum
 from math import isnan
@@ -79,6 +80,24 @@ class Solution:
     def certified(self) -> bool:
         """Whether there is a gap that proves how good the solution is."""
         return not isnan(self.gap)
+
+
+class BoundWarning(UserWarning):
+    """A bound on the training moments is far below what left-out points say: the moments are no estimate."""
+
+
+class PositiveClassWarning(UserWarning):
+    """Nobody said which of two words is the positive class, and something depends on it."""
+
+
+def warn_of_positive(positive: object, how: str, stacklevel: int) -> None:
+    """Say which class was taken as the positive one; ``how`` is what states it."""
+    label = getattr(positive, "item", lambda: positive)()
+    warnings.warn(
+        f"the positive class is {label!r}, the last of the labels in order: nobody said which one it is; state it with {how}",
+        PositiveClassWarning,
+        stacklevel=stacklevel,
+    )
 
 
 class FitError(ValueError):

@@ -12,7 +12,7 @@ from sklearn.datasets import make_classification
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mmc.methods
-from mmc.methods import CATALOGUE, HMEM, LDA, RMM, ErrorRateClassifier, Solution
+from mmc.methods import CATALOGUE, HMEM, LDA, RMM, ErrorRateClassifier, PositiveClassWarning, Solution
 from mmc.methods.solvers import Capabilities, load_solver, options_of
 
 PRESENT = [m for m in CATALOGUE.values() if (Path(mmc.methods.__file__).parent / f"{m.module}.py").exists()]
@@ -43,6 +43,7 @@ def two_classes(estimator):
     return (X + 4 * y[:, None] if isinstance(estimator, HMEM) else X), y
 
 
+@pytest.mark.filterwarnings("ignore::mmc.methods.solution.BoundWarning")  # some checks fit noise
 @parametrize_with_checks(list(variants()), expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -109,6 +110,20 @@ def test_the_catalogue_declares_what_a_fit_leaves(entry):
     assert left == set(entry.facts)
 
 
+def test_of_two_words_the_positive_one_is_told_where_it_matters():
+    X, y = two_classes(None)
+    words = np.array(["bad", "good"])[y]
+    with pytest.warns(PositiveClassWarning, match="is 'good'.*pos_label=LABEL") as caught:
+        model = ErrorRateClassifier(0.9, 0.3).fit(X, words)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert model.pos_label_ == "good"
+    for silent in (ErrorRateClassifier(0.9, 0.3, pos_label="bad"), ErrorRateClassifier(), LDA()):
+        silent.fit(X, words)
+    ErrorRateClassifier(0.9, 0.3).fit(X, np.array([False, True])[y])
+
+
+@pytest.mark.filterwarnings("ignore::mmc.methods.solution.PositiveClassWarning")
 @pytest.mark.parametrize("labels", [("2", "10"), (2, 10), (-1.0, 1.0), ("no", "yes"), (False, True)], ids=str)
 def test_the_larger_label_is_positive_as_a_number_if_all_are(labels):
     X, y = two_classes(None)
