@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias
@@ -21,7 +22,7 @@ from mmc.experiments.preparation import prepared, signs
 from mmc.experiments.records import Json, Record
 from mmc.experiments.results import Results
 from mmc.experiments.trials import seed_of_fit
-from mmc.methods import FitError
+from mmc.methods import BoundWarning, FitError
 from mmc.methods.registry import METHODS
 from mmc.words import nearest
 
@@ -163,7 +164,9 @@ def refitted(drawing: Drawing, unit: Unit) -> Fitted | FitError:
     params = {**unit.task.params, **unit.trials[0].point, **(record.chosen or {})}
     estimator = METHODS[unit.task.method].start(params, seed_of_fit(unit))
     try:
-        return estimator.fit(*training_part(unit), **given(type(estimator), prepared(unit.where).shapes))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BoundWarning)  # a figure shows what was fitted; it does not advise
+            return estimator.fit(*training_part(unit), **given(type(estimator), prepared(unit.where).shapes))
     except FitError as error:
         return error
 
