@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmc import datasets
-from mmc.datasets import openml
 from mmc.datasets.dataset import DataError, DataSet
 from mmc.experiments import knowledge
 from mmc.experiments.dataspec import DataSpec, written
@@ -87,8 +86,6 @@ def _load(source: Source) -> DataSet:
 
 def _points(source: Source, spec: DataSpec) -> DataSet:
     """Return the points of a data set: all of it but its knowledge sets."""
-    from mmc.datasets.shipped import load as shipped
-
     read: Callable[..., DataSet] = datasets.load_file  # what the config gives was checked, or is by them
     load: Callable[..., DataSet] = datasets.load
     try:
@@ -96,9 +93,9 @@ def _points(source: Source, spec: DataSpec) -> DataSet:
             given = {"target": "", "missing": spec.missing} | spec.given()
             return read(source.folder / spec.file, **given)
         if spec.openml is not None:
-            return openml.load(spec.openml, source.data_dir, {"missing": spec.missing} | spec.given())
+            return datasets.load_openml(spec.openml, source.data_dir, {"missing": spec.missing} | spec.given())
         if spec.sklearn is not None:
-            return shipped(spec.sklearn)
+            return datasets.load_shipped(spec.sklearn)
         options = spec.options | ({} if source.seed is None else {"seed": source.seed})
         return load(str(spec.name), missing=spec.missing, data_dir=source.data_dir, **options)
     except (DataError, MemoryError) as error:

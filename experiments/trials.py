@@ -25,6 +25,7 @@ from mmc.experiments.preparation import prepared, signs
 from mmc.experiments.records import Ballot, Counts, Proof, Record
 from mmc.experiments.splits import kfold, number_of
 from mmc.experiments.units import Params, Trial, Tuning, Unit
+from mmc.methods import entry_of
 from mmc.methods.registry import METHODS
 from mmc.methods.solution import Status
 
@@ -216,8 +217,17 @@ def _bounds(worst_case_error: Array, counts: Counts) -> dict[str, float]:
 _NO_FACTS = ("n_features_in_", "gamma_")  # known from the data and the parameters
 
 
+def _declared(model: object) -> tuple[str, ...]:
+    """Return the facts that the catalogue names for a method; one from outside has none."""
+    try:
+        return entry_of(type(model)).facts
+    except LookupError:
+        return ()
+
+
 def _scalars(model: object) -> Iterator[tuple[str, float]]:
     """The fitted attributes that are single numbers: a method's own facts, such as its margin ratio."""
-    for name, value in {**vars(model), "n_iter_": getattr(model, "n_iter_", None)}.items():
+    rounds = getattr(model, "n_iter_", None) if "n_iter" in _declared(model) else None  # a property
+    for name, value in {**vars(model), "n_iter_": rounds}.items():
         if name.endswith("_") and name not in _NO_FACTS and isinstance(value, (int, float, np.number)):
             yield name.removesuffix("_"), float(value)

@@ -6,6 +6,7 @@ from sklearn.base import clone
 
 from mmc.methods import CATALOGUE, HMEM, MMRM, MPM, SVM
 
+pytestmark = pytest.mark.filterwarnings("ignore::mmc.methods.solution.BoundWarning")  # a narrow kernel
 FAR = 2.0**33  # adding it to the points below is exact
 
 

@@ -8,6 +8,10 @@ from sklearn.base import clone
 
 from mmc.methods import BMPM, BSVM, HMEM, LDA, M4, MMRM, MPM, RMM, SCSVM, SMEM, SVM, TSVC, ErrorRateClassifier
 
+pytestmark = [  # samples are small here, and labels are names
+    pytest.mark.filterwarnings("ignore::mmc.methods.solution.BoundWarning"),
+    pytest.mark.filterwarnings("ignore::mmc.methods.solution.PositiveClassWarning"),
+]
 RBF = {"kernel": "rbf", "gamma": 0.25}
 UNIQUE = [
     ErrorRateClassifier(0.8, 0.7, ridge=1e-3),

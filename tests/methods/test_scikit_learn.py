@@ -76,7 +76,10 @@ def test_a_threshold_tuned_for_recall(entry):
 def test_halving_search(kernel):
     X, y = data(200)
     search = HalvingGridSearchCV(
-        SVM(kernel=kernel), {"C_pos": [0.1, 1.0, 10.0], "C_neg": [0.1, 1.0]}, random_state=0, min_resources=40
+        SVM(kernel=kernel, pos_label="yes"),
+        {"C_pos": [0.1, 1.0, 10.0], "C_neg": [0.1, 1.0]},
+        random_state=0,
+        min_resources=40,
     )
     assert search.fit(X, y).best_score_ > 0.8
     assert set(search.best_params_) == {"C_pos", "C_neg"}

@@ -63,6 +63,7 @@ def test_every_candidate_comes_back_as_it_was(tmp_path, family):
         assert [file.name for file in tmp_path.iterdir()] == ["a.model"]
 
 
+@pytest.mark.filterwarnings("ignore::mmc.methods.solution.BoundWarning")  # a narrow kernel
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("key", CATALOGUE)
 def test_every_method_can_be_saved(tmp_path, key, kernel):

@@ -32,6 +32,7 @@ OPTIONS = {
     ("error-rate", "ellipsoid"): {"tol": 1e-7},
     ("m4", "sequential-socp"): {"tol": 1e-11},
     ("mmrm", "column-generation"): {"gap": 1e-9},
+    ("smem", "alternating"): {"max_per_set": 500, "max_iter": 1000},
 }
 pytestmark = pytest.mark.filterwarnings("ignore::mmc.methods.solution.BoundWarning")  # samples are small here
 WRITTEN = [entry for entry in CATALOGUE.values() if "cvxpy" in entry.solvers]
