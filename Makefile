@@ -51,7 +51,7 @@ fuzz: $(VENV)/.installed  ## attack configs, files, stores and running processes
 	$(BIN)/python -m tests.fuzz.stores
 	$(BIN)/python -m tests.fuzz.kills
 
-readme: $(VENV)/.installed  ## make the scoreboard of README.md and the example of docs/ anew from results/
+readme: $(VENV)/.installed  ## make the scoreboard of README.md, the example of docs/ and docs/findings.md anew from results/
 	$(BIN)/python -m mmc.experiments.readme
 
 docs: $(VENV)/.installed  ## the documentation as a site, into build/docs; broken links are errors

@@ -69,11 +69,11 @@ All = Annotated[bool, typer.Option("--all", help="Every bundled config.")]
 AllQuick = Annotated[
     bool, typer.Option("--all", help="Every bundled config but those that take more than ten minutes each.")
 ]
-Long = Annotated[bool, typer.Option("--long", help="With --all: these too.")]
+Long = Annotated[bool, typer.Option("--long", help="With --all: also the configs that take longer.")]
 
 
 def main() -> None:
-    """Run the command; show what the user must mend as one message, with exit code 2."""
+    """Run the command; show what the user must fix as one message, with exit code 2."""
     from mmc.cli.shell import guarded
 
     sys.exit(guarded(app))
@@ -267,6 +267,12 @@ def fit(
     out: Annotated[
         Path | None, typer.Option("--out", help="The model to write.", show_default="TABLE's name, .model")
     ] = None,
+    memory: Annotated[
+        float | None,
+        typer.Option(
+            "--memory", metavar="MB", min=0, help="Stream a larger file.", show_default="1/8 of the machine's"
+        ),
+    ] = None,
     plugin: Plugin = None,
 ) -> None:
     """Turn a table into a classifier whose error rates hold on new data. Without rates: show what is possible.
@@ -278,7 +284,7 @@ def fit(
 
     rates = own.rates(max_error or [])
     chosen = (methods or [], id_column, drop or [], keep or [], test_size, calibration, seed)
-    own.fit(Request(table, target, rates, confidence, abstain, *chosen), out)
+    own.fit(Request(table, target, rates, confidence, abstain, *chosen), out, None if memory is None else 1e6 * memory)
 
 
 @app.command()

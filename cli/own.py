@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mmc.cli.shell import console
-from mmc.experiments.own import card, picture
+from mmc.experiments.own import card, picture, streaming
 from mmc.experiments.own.errors import NotPossible, RequestError
 from mmc.experiments.own.fitting import Chosen, Outcome, Request, choose, finish
 from mmc.experiments.own.model_file import outdated, save
@@ -46,18 +46,29 @@ def rates(given: Sequence[str]) -> dict[str, float]:
     return found
 
 
-def fit(request: Request, out: Path | None) -> None:
-    """Choose, calibrate, test, save and explain; without rates show what is possible."""
+def fit(request: Request, out: Path | None, memory: float | None = None) -> None:
+    """Choose, calibrate, test, save and explain; without rates show what is possible.
+
+    A file of more than ``memory`` bytes, by default a share of the machine's memory, is streamed.
+    """
     screen = _Screen()
     stem = Path(request.path.stem) if out is None else out.with_suffix("")
-    with _progress() as watch:
-        chosen = choose(request, watch)
+    streamed = streaming.too_large(request.path, memory)
+    if streamed:
+        screen.say(
+            f"{request.path} is large beside the memory: it is read in passes, for methods that need moments only, and the "
+            f"classifier is chosen on a sample of {streaming.SAMPLE:,} training rows",
+            style="dim",
+        )
+    with _progress() as (watch, read):
+        chosen = streaming.choose_streamed(request, watch, read) if streamed else choose(request, watch)
     _parts(screen, chosen)
     if not request.max_error:
         _possible(screen, chosen, stem.with_name(stem.name + ".possible.svg"))
         return
     try:
-        outcome = finish(chosen)
+        with _progress() as (_, read):
+            outcome = streaming.finish_streamed(chosen, read) if streamed else finish(chosen)
     except NotPossible:
         _tried(screen, chosen)
         raise
@@ -131,7 +142,8 @@ def _bar(*columns: ProgressColumn) -> Progress:
 
 
 @contextmanager
-def _progress() -> Iterator[Watch]:
+def _progress() -> Iterator[tuple[Watch, Watch]]:
+    """Yield what to call with classifiers that are tried, and with bytes that are read."""
     columns = (TextColumn("{task.description}"), BarColumn(24), TextColumn("about"), TimeRemainingColumn())
     with _bar(*columns, TextColumn("left")) as bar:
         task = bar.add_task("reading")
@@ -139,16 +151,19 @@ def _progress() -> Iterator[Watch]:
         def watch(done: int, total: int, what: str) -> None:
             bar.update(task, completed=done, total=total, description=f"trying {what}" if what else "finishing")
 
-        yield watch
+        def read(done: int, total: int, what: str) -> None:
+            words = f"{what}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
+            bar.update(task, completed=done, total=total, description=words)
+
+        yield watch, read
 
 
 def _parts(screen: _Screen, chosen: Chosen) -> None:
-    parts, y = chosen.parts, chosen.examples.y
     words = []
-    for name, rows in (("training", parts.train), ("calibration", parts.calibration), ("test", parts.test)):
-        counts = ", ".join(f"{int((y[rows] == label).sum()):,} {label}" for label in chosen.examples.classes)
-        words.append(f"{name} {len(rows):,} ({counts})")
-    screen.say(f"{len(y):,} rows: {'; '.join(words)}")
+    for name, counts in chosen.sizes:
+        shown = ", ".join(f"{n:,} {label}" for n, label in zip(counts, chosen.examples.classes, strict=True))
+        words.append(f"{name} {sum(counts):,} ({shown})")
+    screen.say(f"{sum(sum(counts) for _, counts in chosen.sizes):,} rows: {'; '.join(words)}")
     for warning in chosen.examples.warnings:
         screen.warn(warning)
 

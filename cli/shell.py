@@ -97,7 +97,7 @@ class Told(logging.Handler):
 
 
 def guarded(command: Command) -> int:
-    """Call a typer app and return its exit code; what the user must mend becomes one message and code 2."""
+    """Call a typer app and return its exit code; what the user must fix becomes one message and code 2."""
     for name in _ENDING:  # as Ctrl-C: workers end too, nothing is lost; what `nohup` ignores stays ignored
         if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is not signal.SIG_IGN:
             signal.signal(getattr(signal, name), signal.default_int_handler)
@@ -119,7 +119,7 @@ def guarded(command: Command) -> int:
 
 
 def _explained(error: Exception) -> int:
-    """Print an error as one message and return the exit code: 2 for what the user can mend, 70 for a mistake of ours."""
+    """Print an error as one message and return the exit code: 2 for what the user can fix, 70 for a mistake of ours."""
     from mmc.datasets import DataError
     from mmc.experiments.errors import UserError
     from mmc.plugins import PluginError

@@ -33,13 +33,12 @@ html_theme = "furo"
 html_title = f"mmc {release}"
 html_static_path: list[str] = []
 sphinx_gallery_conf = {
-    "examples_dirs": str(HERE.parent / "examples"),
+    "examples_dirs": str(HERE.parent / "examples" / "gallery"),
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
     "download_all_examples": False,
     "show_signature": False,
     "write_computation_times": False,
-    "ignore_pattern": r"/(plugin|__init__)",
 }
 
 
@@ -51,6 +50,12 @@ def _escape(app, what, name, obj, options, lines):
             lines[index] = name + colon + re.sub(r"(?<=\w)_(?=[,)]|$)", r"\\_", kind)
 
 
+def _inside(app, name, source):
+    """Name files of the repository that are no pages, instead of a link that leads out of the site."""
+    source[0] = re.sub(r"\[([^\]]+)\]\(\.\./[^)]*\)", r"`\1`", source[0])
+
+
 def setup(app):
-    """Run before numpydoc reads a docstring."""
+    """Read pages and docstrings before anything else does."""
+    app.connect("source-read", _inside)
     app.connect("autodoc-process-docstring", _escape, priority=400)

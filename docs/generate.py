@@ -15,7 +15,7 @@ import yaml
 from jinja2 import Environment, FileSystemLoader
 
 from mmc.cli import app
-from mmc.experiments import config, dataspec, grids, splits
+from mmc.experiments import config, dataspec, grids, splits, statements
 from mmc.experiments.claims import from_markdown
 from mmc.experiments.config import bundled
 from mmc.experiments.figures import _KINDS
@@ -48,6 +48,11 @@ SECTIONS = (
     (config.FittedSetting, "A fitted setting", "In the list `fitted` of `reported`."),
     (config.Constructed, "By construction", "In the list `by_construction` of `reported`."),
     (config.Repeated, "A repeated number", "In the list `duplicates` of `reported`."),
+    (config.Elsewhere, "A number that is judged elsewhere", "In the list `elsewhere` of `reported`."),
+    (statements.Ordered, "Claim: an order", "In the list `claims`: two methods, two metrics of one, or a number."),
+    (statements.Trend, "Claim: a trend", "In the list `claims`: along a key of the grid."),
+    (statements.Share, "Claim: a share", "In the list `claims`: of the repetitions."),
+    (statements.Condition, "A condition", "In the list `of` of such a claim."),
 )
 
 

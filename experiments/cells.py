@@ -172,9 +172,12 @@ class Discordance:
 
 @dataclass(frozen=True)
 class Joint:
-    """Whether the printed numbers of a data set are plausible together: the p-value, of how many, and what is left out."""
+    """Whether the printed numbers of a data set are plausible together: the p-value, of how many, and what is left out.
 
-    dataset: str
+    ``place`` names the data set and, in a sweep, the reading.
+    """
+
+    place: tuple[str, ...]
     p: float
     used: int
     unused: tuple[tuple[str, int], ...] = ()

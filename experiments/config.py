@@ -15,6 +15,7 @@ from mmc.experiments.errors import ConfigError, KeyPath
 from mmc.experiments.grids import GridSpec, points, size
 from mmc.experiments.model import Model
 from mmc.experiments.splits import AnyProtocol, KFold
+from mmc.experiments.statements import AnyStatement
 from mmc.experiments.units import Params
 from mmc.experiments.yaml_lines import line_of
 from mmc.words import nearest
@@ -23,6 +24,11 @@ _Times = Annotated[int, Field(ge=1)]
 _AllOrEach = Annotated[
     Annotated[_Times, Tag("[all]")] | Annotated[dict[str, _Times], Tag("[each]")],
     Discriminator(lambda given: "[each]" if isinstance(given, dict) else "[all]"),
+]
+
+_NamedOrStated = Annotated[
+    Annotated[str, Tag("[named]")] | Annotated[list[AnyStatement], Tag("[stated]")] | Annotated[None, Tag("[none]")],
+    Discriminator(lambda given: "[stated]" if isinstance(given, list) else "[none]" if given is None else "[named]"),
 ]
 
 
@@ -97,6 +103,14 @@ class Repeated(Model):
     of: dict[str, JsonValue]
 
 
+class Elsewhere(Model):
+    """Numbers that another config judges, because it follows a better reading of the paper; here they only stand beside."""
+
+    where: dict[str, JsonValue]
+    config: str
+    reason: str
+
+
 class Reported(Model):
     """The published numbers: a CSV beside the configs, keyed like the table.
 
@@ -112,6 +126,7 @@ class Reported(Model):
     fitted: list[FittedSetting] = Field(default_factory=list)
     by_construction: list[Constructed] = Field(default_factory=list)
     duplicates: list[Repeated] = Field(default_factory=list)
+    elsewhere: list[Elsewhere] = Field(default_factory=list)
     counts: bool = True
 
 
@@ -155,7 +170,8 @@ class Experiment(Model):
     """A whole config.
 
     Sets of more than two classes need ``multiclass: one-vs-one``, a classifier for every pair of classes; two classes
-    are then one pair. ``long`` says that a run takes more than ten minutes: ``--all`` then leaves it out, unless
+    are then one pair. ``claims`` are what the paper says in words: a list of statements, or the name of a list that needs code of
+    its own. ``long`` says that a run takes more than ten minutes: ``--all`` then leaves it out, unless
     ``--long`` is given too.
     """
 
@@ -172,7 +188,7 @@ class Experiment(Model):
     grid: GridSpec | None = None
     costs: CostSpec = CostSpec()
     measures: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)
-    claims: str | None = None
+    claims: _NamedOrStated = None
     table: TableSpec = TableSpec()
     reported: Reported | None = None
     figures: dict[str, FigureSpec] = Field(default_factory=dict)

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter, ValidationError
 
 from mmc.datasets import REGISTRY
 from mmc.datasets.dataset import DataSet
-from mmc.experiments.config import Config
 from mmc.experiments.records import Json
+from mmc.experiments.splits import AnyProtocol, KFold, Partitions
 from mmc.experiments.units import Unit
 from mmc.labels import is_number
 
+if TYPE_CHECKING:
+    from mmc.experiments.config import Config
+
 FEW = 10  # rows of a class below which one is told
 _SHOWN = 6  # classes that are listed
+_WHOLE_MATRIX = ("error-rate", "mpm", "bmpm", "mempm")  # the methods that hold a whole kernel matrix in memory
 
 
 @dataclass(frozen=True)
@@ -118,6 +124,36 @@ def troubles(config: Config, facts: Sequence[DataFacts]) -> Iterator[str]:
         for name in of.few:
             count = of.classes[name]
             yield f"{where}: {of.label}: class {name!r} has {count} rows only: one of them is {100 / count:.0f} % of its error rate"
+
+
+def too_large(config: Config, facts: Sequence[DataFacts], memory: int) -> Iterator[str]:
+    """Yield the methods whose kernel matrix of a training part takes more than so many bytes, and what to do instead."""
+    experiment = config.experiment
+    for of in facts:
+        rows = round(of.rows * _share(experiment.split))
+        bytes_needed = 8 * rows**2
+        for label, spec in experiment.methods_on(of.label).items():
+            kernel = spec.params.get("kernel", "linear")
+            if spec.method in _WHOLE_MATRIX and kernel != "linear" and bytes_needed > memory:
+                yield (
+                    f"{config.at('methods', label)}: {label} on {of.label}: the kernel matrix of {rows:,} training rows takes "
+                    f"{bytes_needed / 1e9:.0f} GB, and this machine has {memory / 1e9:.0f} GB. Take fewer rows "
+                    f"(`subsample: {_fitting(memory)}` in the data set), or `kernel: linear`, which needs the moments alone."
+                )
+
+
+def _share(split: AnyProtocol) -> float:
+    """Return the share of the rows that a training part has."""
+    if isinstance(split, KFold):
+        return 1 - 1 / split.folds
+    return split.train if isinstance(split, Partitions) else 1.0
+
+
+def _fitting(memory: int) -> int:
+    """Return how many rows have a kernel matrix that takes a quarter of the memory, as a round number."""
+    rows = math.isqrt(memory // 32)
+    step = int(10 ** max(len(str(rows)) - 2, 0))
+    return rows // step * step
 
 
 def dump(facts: Sequence[DataFacts]) -> dict[str, Json]:

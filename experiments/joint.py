@@ -14,30 +14,39 @@ few repetitions this errs on the side of the paper.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mmc.experiments.cells import Cell, Joint, Verdict
+from mmc.experiments.records import Json
 
 _DRAWS, _BLOCK = 4000, 250
 _NUMBERS = (Verdict.MATCH, Verdict.WEAK, Verdict.FITTED, Verdict.DIFFERS)
 
 
-def joint_tests(cells: Sequence[Cell]) -> Iterator[Joint]:
-    """Yield a test for every data set with at least two numbers that can be used."""
-    by_dataset: dict[str, list[Cell]] = defaultdict(list)
+def joint_tests(cells: Sequence[Cell], sweep: Collection[str] = ()) -> Iterator[Joint]:
+    """Yield a test for every data set with at least two numbers that can be used.
+
+    In a sweep over readings every reading has its own test: ``sweep`` are the keys that tell readings apart.
+    """
+    groups: dict[tuple[str, ...], list[Cell]] = defaultdict(list)
     for cell in cells:
         if cell.verdict and cell.verdict is not Verdict.NOT_RUN:
-            by_dataset[str(cell.keys.get("dataset", ""))].append(cell)
-    for dataset, judged in by_dataset.items():
+            reading = (_worded(key, cell.keys[key]) for key in sweep if key in cell.keys)
+            groups[str(cell.keys.get("dataset", "")), *reading].append(cell)
+    for place, judged in groups.items():
         used, unused = _usable(judged)
         if len(used) > 1:
             values = np.array([cell.by_repetition for cell in used]).T
             gaps = np.array([max(abs(cell.difference or 0.0) - 0.5 * 10.0**-cell.decimals, 0.0) for cell in used])
             runs = np.array([cell.runs for cell in used], dtype=float)
-            yield Joint(dataset, p_value(values, gaps, runs), len(used), tuple(unused.items()))
+            yield Joint(place, p_value(values, gaps, runs), len(used), tuple(unused.items()))
+
+
+def _worded(key: str, value: Json) -> str:
+    return f"{key} = {value:g}" if isinstance(value, (int, float)) else str(value)
 
 
 def _usable(cells: Sequence[Cell]) -> tuple[list[Cell], Mapping[str, int]]:

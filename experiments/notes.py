@@ -145,7 +145,9 @@ class Reason:
 
     def __str__(self) -> str:
         counted = f"{self.cells} cell{'s' if self.cells > 1 else ''}"
-        return f"{LOOKS[self.verdict].symbol} {counted}: {self.text}" + (f" (see {self.see})" if self.see else "")
+        return f"{LOOKS[self.verdict].symbol} {counted}: {self.text}".lstrip() + (
+            f" (see {self.see})" if self.see else ""
+        )
 
 
 def reasons(table: Table) -> list[Reason]:
@@ -159,7 +161,7 @@ def joint(table: Table) -> Iterator[str]:
     for test in table.joint:
         left = ", ".join(f"{count} {why}" for why, count in test.unused)
         yield (
-            f"{table.label(test.dataset)}: {test.used} printed numbers together: p = {test.p:.2g}"
+            f"{', '.join(map(table.label, test.place))}: {test.used} printed numbers together: p = {test.p:.2g}"
             + (f" (not used: {left})" if left else "")
             + (": they do not fit together" if test.p < 0.01 else "")
         )

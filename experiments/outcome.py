@@ -9,9 +9,10 @@ from functools import cached_property
 from pathlib import Path
 
 from mmc.experiments import files, render
-from mmc.experiments.claims import Claim, claims_of, to_markdown
+from mmc.experiments.claims import Claim, to_markdown
 from mmc.experiments.provenance import Provenance
 from mmc.experiments.results import Results
+from mmc.experiments.told import claims_of
 from mmc.methods.solution import Status
 
 

@@ -1,4 +1,7 @@
-"""The parts of README.md and docs/reproducing.md that are made from the committed results: ``python -m mmc.experiments.readme`` renews them."""
+"""What is made from the committed results: parts of README.md and docs/reproducing.md, and docs/findings.md, all of it.
+
+``python -m mmc.experiments.readme`` renews them.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from mmc.experiments import findings
 from mmc.experiments.cells import Table
 from mmc.experiments.config import bundled
 from mmc.experiments.notes import summary
@@ -19,11 +23,17 @@ _EXAMPLE, _WIDTH = "breast_cancer", 118
 PAGES = {"README.md": ("scoreboard",), "docs/reproducing.md": ("example",)}
 
 
+def committed(results: Path) -> list[Committed]:
+    """Return all bundled configs with their committed tables."""
+    configs = [load(name) for name in bundled()]
+    return [Committed(config, kept_table(config, results / config.name)) for config in configs]
+
+
 def parts(results: Path) -> Mapping[str, str]:
     """Return the text of each marked part, by its name."""
-    tables = {name: kept_table(load(name), results / name) for name in bundled()}
-    found = numbers([Committed(load(name), table) for name, table in tables.items()])
-    return {"scoreboard": to_markdown(found), "example": f"```\n{_printed(tables[_EXAMPLE])}```\n"}
+    found = committed(results)
+    example = next(one.table for one in found if one.config.name == _EXAMPLE)
+    return {"scoreboard": to_markdown(numbers(found)), "example": f"```\n{_printed(example)}```\n"}
 
 
 def _printed(table: Table) -> str:
@@ -59,3 +69,5 @@ if __name__ == "__main__":
     for page, names in PAGES.items():
         file = folder / page
         file.write_text(renewed(file.read_text("utf-8"), folder / "results", *names), "utf-8")
+    made = findings.page(committed(folder / "results"), folder / "results")
+    (folder / "docs" / "findings.md").write_text(made, "utf-8")

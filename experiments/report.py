@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from mmc.experiments import files, settings
 from mmc.experiments.cells import Cell, Table, Verdict
-from mmc.experiments.claims import FAILS, HOLDS, PARTLY, Claim
+from mmc.experiments.claims import Claim, Kept
 from mmc.experiments.config import Experiment
 from mmc.experiments.escape import file_name
 from mmc.experiments.figures import FIGURES
@@ -181,13 +181,13 @@ class Chapter:
     @property
     def doubts(self) -> list[tuple[str, Claim]]:
         """The statements of the paper that do not hold, or hold in part, with the section that shows it."""
-        return [(s.name, claim) for s in self.sections for claim in s.claims if claim.verdict != HOLDS]
+        return [(s.name, claim) for s in self.sections for claim in s.claims if claim.verdict is not Kept.HOLDS]
 
     @property
     def statements(self) -> dict[str, int]:
-        """How many statements of the paper hold, hold in part, do not hold."""
+        """How many statements of the paper have which verdict."""
         verdicts = [claim.verdict for section in self.sections for claim in section.claims]
-        return {verdict: verdicts.count(verdict) for verdict in (HOLDS, PARTLY, FAILS) if verdict in verdicts}
+        return {verdict: verdicts.count(verdict) for verdict in Kept if verdict in verdicts}
 
 
 def page(results: Sequence[Result], folder: Path, papers: bool = True) -> str:

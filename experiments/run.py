@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from mmc.experiments.config import Config
-from mmc.experiments.data_facts import facts_of, troubles
+from mmc.experiments.data_facts import facts_of, too_large, troubles
 from mmc.experiments.engines.base import Engine, failed
 from mmc.experiments.outcome import Outcome
 from mmc.experiments.outlook import Outlook
@@ -98,7 +100,8 @@ def run(
 
 def warn(config: Config, units: Sequence[Unit]) -> None:
     """Log what a user should know of the data: a positive class that nobody stated, a class with few rows."""
-    for trouble in troubles(config, facts_of(config, units)):
+    facts = facts_of(config, units)
+    for trouble in (*troubles(config, facts), *too_large(config, facts, psutil.virtual_memory().total)):
         _log.warning("warning: %s", trouble)
 
 

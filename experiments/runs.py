@@ -42,15 +42,16 @@ def runs_of(cells: Sequence[Cell], reported: Reported) -> Mapping[tuple[str, str
 
     The config states at least so many; the digits of a data set's rates, which are of the same runs, may ask for more.
     """
-    rates: dict[str, list[tuple[str, int]]] = defaultdict(list)
-    for cell in cells:
-        if cell.percent and cell.printed is not None and 0 < cell.worth <= 100:
-            rates[_dataset(cell)].append((str(cell.reported), round(100 / cell.worth)))
+    rates: dict[str, dict[str, tuple[str, int]]] = defaultdict(dict)
+    for cell in cells:  # a sweep shows every printed number several times
+        if cell.percent and cell.by_repetition and cell.printed is not None and 0 < cell.worth <= 100:
+            place = f"{cell.keys if not cell.place else cell.place} {cell.metric}"
+            rates[_dataset(cell)][place] = str(cell.reported), round(100 / cell.worth)
     found = {}
     for cell in cells:
         stated = reported.repetitions
         least = stated if isinstance(stated, int) else stated.get(cell.metric, 1)
-        found[_dataset(cell), cell.metric] = fewest_runs(rates[_dataset(cell)], least) or least
+        found[_dataset(cell), cell.metric] = fewest_runs(list(rates[_dataset(cell)].values()), least) or least
     return found
 
 

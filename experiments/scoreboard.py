@@ -16,12 +16,13 @@ from mmc.experiments.errors import UserError
 from mmc.experiments.folders import REFERENCE, last_run
 from mmc.experiments.layout import LOOKS, measured
 from mmc.experiments.outcome import Outcome
+from mmc.experiments.places import fixed_by, matches
 from mmc.experiments.provenance import Provenance
 from mmc.experiments.reference import kept_table
 from mmc.experiments.run import recall
 from mmc.experiments.score import VERDICTS, Score
 from mmc.experiments.store import Store
-from mmc.experiments.verdicts import RESERVED, Row, matches, read_reported
+from mmc.experiments.verdicts import RESERVED, Row, read_reported
 
 _LEAST_FAVOURABLE = (
     Verdict.DIFFERS,
@@ -233,7 +234,7 @@ def _cells(number: Number, result: Measured) -> list[Cell]:
         or not matches(reported.where, number.row)
     ):
         return []
-    keys = {key: value for key, value in number.keys.items() if key not in reported.where}
+    keys = {key: value for key, value in number.keys.items() if key not in fixed_by(reported.where)}
     return [
         cell
         for cell in result.table.cells

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from mmc.experiments.cells import Cell, Keys, Table
-from mmc.experiments.config import Config, Experiment
+from mmc.experiments.config import Config, Experiment, Reported
 from mmc.experiments.data_facts import DataFacts, facts_of
 from mmc.experiments.dataspec import DataSpec
 from mmc.experiments.joint import joint_tests
@@ -39,8 +39,16 @@ def gather(config: Config, units: Sequence[Unit], records: Mapping[str, Record])
         table,
         pairs=tuple(intervals(comparable, paired, experiment.split.overlap) if paired else ()),
         discordances=tuple(discordances(comparable, paired) if paired else ()),
-        joint=tuple(joint_tests(table.cells) if experiment.reported and experiment.reported.counts else ()),
+        joint=tuple(joint_tests(table.cells, _readings(experiment.reported, table)) if experiment.reported else ()),
     )
+
+
+def _readings(reported: Reported, table: Table) -> list[str]:
+    """Return the keys that tell the readings of a sweep apart: those that the paper's table does not have."""
+    if reported.counts:
+        return []
+    printed = {key for cell in table.cells for key in cell.place}
+    return [key for key in table.keys if key not in printed and key != "dataset"]
 
 
 def lay_out(config: Config, cells: Sequence[Cell], facts: Sequence[DataFacts] = ()) -> Table:
@@ -124,8 +132,13 @@ def used(spec: DataSpec) -> str:
 def pooled(metric: Metric, folds: Iterable[Tested | None], costs: Costs) -> float | None:
     """Return a metric of one repetition; None unless every fold has a classifier."""
     folds = list(folds)
-    done = [fold for fold in folds if fold is not None and fold.status.counted]
+    done = _done(folds)
     return metric.pooled(done, costs) if len(done) == len(folds) else None
+
+
+def _done(folds: Iterable[Tested | None]) -> list[Tested]:
+    """Return those that have a classifier."""
+    return [fold for fold in folds if fold is not None and fold.status.counted]
 
 
 def _cell(keys: Keys, metric: Metric, repetitions: Repetitions, costs: Costs) -> Cell:
@@ -134,12 +147,12 @@ def _cell(keys: Keys, metric: Metric, repetitions: Repetitions, costs: Costs) ->
     complete = [value for folds in repetitions.values() if (value := pooled(metric, folds, costs)) is not None]
     if metric.across is not None and complete:
         complete = [metric.across(complete)]
-    done = [record for record in records if record is not None and record.status.counted]
+    done = _done(records)
     distances = [r.distance for r in records if isinstance(r, Record) and r.distance is not None]
     once = len(complete) == len(repetitions) == 1
     votes = [record.right for record in done if isinstance(record, Vote)]
     uncertainty = metric.uncertainty(done) if once else None
-    folds = done[: len(records) // max(len(repetitions), 1) or 1]
+    folds = next((kept for one in repetitions.values() if len(kept := _done(one)) == len(one)), done[:1])
     return Cell(
         keys,
         metric.name,

@@ -213,8 +213,11 @@ def _bounds(worst_case_error: Array, counts: Counts) -> dict[str, float]:
     return facts
 
 
+_NO_FACTS = ("n_features_in_", "gamma_")  # known from the data and the parameters
+
+
 def _scalars(model: object) -> Iterator[tuple[str, float]]:
     """The fitted attributes that are single numbers: a method's own facts, such as its margin ratio."""
-    for name, value in vars(model).items():
-        if name.endswith("_") and name != "n_features_in_" and isinstance(value, (int, float, np.number)):
+    for name, value in {**vars(model), "n_iter_": getattr(model, "n_iter_", None)}.items():
+        if name.endswith("_") and name not in _NO_FACTS and isinstance(value, (int, float, np.number)):
             yield name.removesuffix("_"), float(value)

@@ -15,7 +15,6 @@ from pydantic import ValidationError
 from mmc import datasets
 from mmc.datasets.shipped import NAMES as SHIPPED
 from mmc.experiments import figures, knowledge
-from mmc.experiments.claims import CLAIMS
 from mmc.experiments.config import Config, Experiment, MethodSpec, Reported, find
 from mmc.experiments.dataspec import SOURCES, DataSpec, FileKeys
 from mmc.experiments.errors import ConfigError, KeyPath
@@ -25,6 +24,7 @@ from mmc.experiments.measures import MEASURES
 from mmc.experiments.metrics import BOUNDS, COUNTED, LINE, VOTED
 from mmc.experiments.metrics import find as find_metric
 from mmc.experiments.plan import Unit
+from mmc.experiments.told import TOLD
 from mmc.experiments.verdicts import read_reported
 from mmc.experiments.yaml_lines import line_of, read
 from mmc.methods.registry import METHODS
@@ -106,8 +106,7 @@ def _problems(experiment: Experiment, folder: Path) -> Iterator[Problem]:
     yield from _figures(experiment)
     if experiment.multiclass:
         yield from _multiclass(experiment)
-    if experiment.claims is not None and experiment.claims not in CLAIMS:
-        yield ("claims",), f"no claims {experiment.claims!r}: {nearest(experiment.claims, CLAIMS)}"
+    yield from _claims(experiment)
 
 
 # -- data sets and splits -----------------------------------------------------------------------------------------
@@ -239,7 +238,8 @@ def _every_grid(experiment: Experiment) -> Iterator[Problem]:
         if not size(grid):
             yield place, f"{label}: the grid has no points"
         for key, names in _named(grid):
-            yield from (((*place, *key), text) for _, text in _parameters(spec, names))
+            hint = f"; a grid that is not for {label} belongs to the other methods" if place == ("grid",) else ""
+            yield from (((*place, *key), text + hint) for _, text in _parameters(spec, names))
 
 
 def grid_of(experiment: Experiment, label: str) -> tuple[KeyPath, GridSpec | None]:
@@ -339,6 +339,22 @@ def _figures(experiment: Experiment) -> Iterator[Problem]:
     for label, spec in experiment.figures.items():
         for place, text in figures.check(spec.kind, spec.options, experiment):
             yield ("figures", label, *place), text
+
+
+def _claims(experiment: Experiment) -> Iterator[Problem]:
+    if isinstance(experiment.claims, str):
+        if experiment.claims not in TOLD:
+            yield ("claims",), f"no claims {experiment.claims!r}: {nearest(experiment.claims, TOLD)}"
+        return
+    known: dict[str, Collection[str]] = {
+        "method": experiment.methods,
+        "metric": experiment.table.metrics,
+        "key": _keys(experiment),
+    }
+    for index, statement in enumerate(experiment.claims or ()):
+        for what, name in statement.names():
+            if name not in known[what]:
+                yield ("claims", index), f"a claim names the {what} {name!r}: {nearest(name, known[what])}"
 
 
 def _reported(experiment: Experiment, folder: Path) -> Iterator[Problem]:

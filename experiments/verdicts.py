@@ -12,9 +12,9 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from mmc.experiments.cells import INFEASIBLE, Cell, Keys, Verdict
-from mmc.experiments.config import Repeated, Reported
+from mmc.experiments.config import Elsewhere, Repeated, Reported
 from mmc.experiments.errors import ConfigError
-from mmc.experiments.records import Json
+from mmc.experiments.places import fixed_by, matches
 from mmc.experiments.runs import runs_of
 
 CONFIDENCE = 0.99
@@ -64,27 +64,42 @@ def compare(
 ) -> list[Cell]:
     """Put each reported number beside its cell and judge it; a number without a cell is listed as not run.
 
-    ``beside`` names methods that show the number of another one without being judged: other readings of the paper.
+    ``beside`` names methods that show the number of another one without being judged: other readings of the paper. Numbers
+    that another config judges are shown without a verdict, too.
     """
     rows = read_reported(folder / "reported" / reported.file, reported.where)
     rows = [row for row in rows if "dataset" not in row or row["dataset"] in datasets]
     found, rest = _beside(cells, rows, reported, beside)
-    mine = [cell.reported is not None and cell.keys.get("method") not in beside for cell in found]
+    mine = [
+        cell.reported is not None and cell.keys.get("method") not in beside and _elsewhere(cell, reported) is None
+        for cell in found
+    ]
     runs = runs_of([cell for cell, own in zip(found, mine, strict=True) if own], reported)
     out = []
     for cell, own in zip(found, mine, strict=True):
         if own:
             key = str(cell.keys.get("dataset", "")), cell.metric
             cell = _judged(replace(cell, runs=runs[key]), reported)
+        elif cell.keys.get("method") not in beside and (other := _elsewhere(cell, reported)):
+            cell = replace(cell, reason=other.reason, see=other.config)
         out.append(cell)
+    rest = [cell for cell in rest if not _elsewhere(cell, reported)]
     return _repeated([*out, *rest], reported.duplicates)
+
+
+def _elsewhere(cell: Cell, reported: Reported) -> Elsewhere | None:
+    """Return which other config judges the number of a cell, if one does."""
+    if cell.reported is None:
+        return None
+    place = {**reported.where, **cell.place, "metric": cell.metric}
+    return next((other for other in reported.elsewhere if matches(other.where, place)), None)
 
 
 def _beside(
     cells: Sequence[Cell], rows: Sequence[Row], reported: Reported, beside: Mapping[str, str]
 ) -> tuple[list[Cell], list[Cell]]:
     """Return the cells with the reported numbers that belong to them, and cells for numbers that belong to none."""
-    known = {*RESERVED, *reported.where}
+    known = {*RESERVED, *fixed_by(reported.where)}
     used: set[int] = set()
     out = []
     for cell in cells:
@@ -197,19 +212,3 @@ def _origin(cell: Cell, cells: Sequence[Cell], of: Keys) -> str:
 
 def _place(cell: Cell) -> Keys:
     return {**cell.place, "metric": cell.metric}
-
-
-def matches(wanted: Keys, given: Keys) -> bool:
-    """Whether the given keys have every wanted value; a list means any of its items."""
-    return all(key in given and _same(value, given[key]) for key, value in wanted.items())
-
-
-def _same(a: Json, b: Json) -> bool:
-    if isinstance(a, list):
-        return any(_same(x, b) for x in a)
-    if isinstance(a, (str, int, float)) and isinstance(b, (str, int, float)):
-        try:
-            return math.isclose(float(a), float(b), rel_tol=1e-9)
-        except ValueError:
-            pass
-    return str(a) == str(b)

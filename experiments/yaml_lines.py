@@ -22,6 +22,8 @@ DEEPEST = 40
 LONGEST_KEY = 200
 _CORE = "tag:yaml.org,2002:"
 
+_TABLES = (".csv", ".tsv", ".txt", ".data")  # endings of files that are no configs
+
 
 class _Loader(yaml.SafeLoader):
     """YAML 1.2's core schema: which plain words are not text."""
@@ -63,6 +65,11 @@ def read(path: Path) -> tuple[dict[str, JsonValue], dict[KeyPath, int]]:
         raise ConfigError(f"{path}: not valid YAML: {error}") from None
     except RecursionError:
         raise ConfigError(f"{path}: nested too deeply; a config needs a few levels only") from None
+    if not isinstance(document, dict) and path.suffix.lower() in _TABLES:
+        raise ConfigError(
+            f"{path}: this is a table, not a config; `mmc fit {path} --target COLUMN` makes a classifier of it, "
+            "and a study names it below `datasets`"
+        )
     if not isinstance(document, dict):
         raise ConfigError(f"{path}:1: a config is a mapping of keys, such as title, datasets and methods")
     return document, reader.lines

@@ -22,11 +22,36 @@ _ROOT = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Method:
-    """A catalogue entry: where a method's class is, and which solvers can serve it (the default first).
+    """A catalogue entry: where a method's class is, and which solvers can serve it.
 
-    ``facts`` are the single numbers that a fit leaves besides its certificate: attributes of the estimator without their
-    last underscore. ``bounds`` says that it has ``worst_case_error_``. ``module`` is one of this package, or the full name
-    of another package's; the same holds for the solvers' modules. ``origin`` says where it comes from.
+    Parameters
+    ----------
+    key : str
+        Its name in YAML.
+    name : str
+        The name of its class.
+    module : str
+        The module of this package that has the class, or the full name of another package's.
+    paper : str
+        The authors of its paper.
+    summary : str
+        What it does, in one line.
+    solvers : dict
+        The names of its solvers and their modules, the default first.
+    optimises : str, default ""
+        The ratio of dispersions that it optimises, if it is of Gu & Guo's framework.
+    facts : tuple, default ()
+        The single numbers that a fit leaves besides its certificate: attributes of the estimator without their last underscore.
+    bounds : bool, default False
+        Whether it has ``worst_case_error_``.
+    origin : str, default "mmc"
+        Where it comes from.
+
+    Examples
+    --------
+    >>> from mmc.methods import CATALOGUE
+    >>> CATALOGUE["lda"].name, list(CATALOGUE["m4"].solvers)[-1]
+    ('LDA', 'cvxpy')
     """
 
     key: str
@@ -232,6 +257,8 @@ _SHARED = {
     "InfeasibleProblem": "solution",
     "NotConverged": "solution",
     "BinaryMethod": "base",
+    "ClassMoments": "numerics.moments",
+    "Moments": "numerics.moments",
     "RateGuarantee": "guarantee",
 }
 __all__ = ["CATALOGUE", "Method", *_SHARED, *sorted(_BY_NAME)]

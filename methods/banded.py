@@ -17,20 +17,28 @@ from typing import ClassVar
 import numpy as np
 
 from mmc.methods._sklearn import Interval
-from mmc.methods.base import BinaryMethod, Fitted, Training
-from mmc.methods.numerics.kernels import Kernel
+from mmc.methods.base import Fitted, Training
+from mmc.methods.numerics.kernels import Array, Kernel
 from mmc.methods.problems.banded import BandedProblem
+from mmc.methods.problems.hinges import MachineAnswer
+from mmc.methods.weighted import WeightedMethod
 
 
-class _Banded(BinaryMethod):
+class _Banded(WeightedMethod):
     """What the two methods share: the problem, and the reading of α and θ."""
 
-    def _fit_band(self, train: Training, C1: float, C2: float, rho1: float, rho2: float) -> Fitted:
+    _per_row: ClassVar[tuple[str, ...]] = ("alpha_", "theta_")
+    _row_numbers: ClassVar[tuple[str, ...]] = ("alpha_support_", "theta_support_", "alpha_free_", "theta_free_")
+
+    def _fit_band(
+        self, train: Training, C1: float, C2: float, rho1: float, rho2: float, slacks: bool = False
+    ) -> Fitted:
         K = train.kernel(self._kernel) if self._can.rows else train.gram(self._kernel)
-        problem = BandedProblem(K, train.sign, C1, C2, rho1, rho2)
+        problem = BandedProblem(K, train.sign, C1, C2, rho1, rho2, self._weights(train))
         answer = self._solve(problem)
         bracket = problem.certify(answer.primal, answer.dual)
         alpha, theta = np.split(answer.dual.a, 2)
+        below, above = problem.costs
         return Fitted(
             bracket.objective,
             bracket.gap,
@@ -44,10 +52,23 @@ class _Banded(BinaryMethod):
                 "theta_": theta,
                 "alpha_support_": np.flatnonzero(alpha),
                 "theta_support_": np.flatnonzero(theta),
-                "alpha_free_": np.flatnonzero((alpha > 0) & (alpha < (1 - 1e-9) * C1)),
-                "theta_free_": np.flatnonzero((theta > 0) & (theta < (1 - 1e-9) * C2)),
+                "alpha_free_": np.flatnonzero((alpha > 0) & (alpha < (1 - 1e-9) * below)),
+                "theta_free_": np.flatnonzero((theta > 0) & (theta < (1 - 1e-9) * above)),
+                **(_slacks(problem, answer) if slacks else {}),
             },
         )
+
+
+def _slacks(problem: BandedProblem, answer: MachineAnswer) -> dict[str, Array]:
+    """Return ξ and η, and their multipliers μ and ψ (Pendse, sections 3.3 and 3.4)."""
+    (alpha, theta), (below, above) = np.split(answer.dual.a, 2), problem.costs
+    margins = problem.sign * (answer.primal.values + answer.primal.b)
+    return {
+        "mu_": below - alpha,
+        "psi_": above - theta,
+        "xi_": np.maximum(problem.rho1 - margins, 0.0),
+        "eta_": np.maximum(margins - problem.rho2, 0.0),
+    }
 
 
 class BSVM(_Banded):
@@ -84,6 +105,8 @@ class BSVM(_Banded):
     pos_label : label or None, default None
         The positive class. None takes the larger label, as numbers if all labels are numbers. With more than two
         classes it must be None, and the larger label of each pair is positive.
+    class_weight : {"balanced"}, dict or None, default None
+        What multiplies the costs of each class: by label, or n_samples / (n_classes · size of the class).
     decision_function_shape : {"ovr", "ovo"}, default "ovr"
         With more than two classes, what ``decision_function`` returns: one column for each class, or one for each pair.
 
@@ -117,6 +140,14 @@ class BSVM(_Banded):
         The multiplier α of every training point: it is below the band.
     theta_ : ndarray of shape (n_samples,)
         The multiplier θ of every training point: it is above the band.
+    mu_ : ndarray of shape (n_samples,)
+        The multiplier μ = C1 − α of ξ ≥ 0 (3.7).
+    psi_ : ndarray of shape (n_samples,)
+        The multiplier ψ = C2 − θ of η ≥ 0 (3.8).
+    xi_ : ndarray of shape (n_samples,)
+        The slack ξ of every training point: how far y f lies below the band (3.25).
+    eta_ : ndarray of shape (n_samples,)
+        The slack η of every training point: how far y f lies above the band (3.25).
     alpha_support_ : ndarray
         The points with α > 0.
     theta_support_ : ndarray
@@ -140,12 +171,14 @@ class BSVM(_Banded):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **BinaryMethod._parameter_constraints,
+        **WeightedMethod._parameter_constraints,
         "C1": [Interval(Real, 0, None, closed="neither")],
         "C2": [Interval(Real, 0, None, closed="left")],
         "rho1": [Interval(Real, 0, None, closed="neither")],
         "rho2": [Interval(Real, 0, None, closed="neither")],
     }
+
+    _per_row = ("alpha_", "theta_", "mu_", "psi_", "xi_", "eta_")
 
     def __init__(
         self,
@@ -160,6 +193,7 @@ class BSVM(_Banded):
         solver: str = "smo",
         solver_options: Mapping[str, object] | None = None,
         pos_label: object = None,
+        class_weight: Mapping[object, float] | str | None = None,
         decision_function_shape: str = "ovr",
     ):
         self.C1 = C1
@@ -173,12 +207,13 @@ class BSVM(_Banded):
         self.solver = solver
         self.solver_options = solver_options
         self.pos_label = pos_label
+        self.class_weight = class_weight
         self.decision_function_shape = decision_function_shape
 
     def _fit(self, train: Training) -> Fitted:
         if not self.rho2 > self.rho1:
             raise ValueError(f"rho2 must be greater than rho1: got rho1={self.rho1}, rho2={self.rho2}")
-        return self._fit_band(train, float(self.C1), float(self.C2), float(self.rho1), float(self.rho2))
+        return self._fit_band(train, float(self.C1), float(self.C2), float(self.rho1), float(self.rho2), slacks=True)
 
 
 class RMM(_Banded):
@@ -211,6 +246,8 @@ class RMM(_Banded):
     pos_label : label or None, default None
         The positive class. None takes the larger label, as numbers if all labels are numbers. With more than two
         classes it must be None, and the larger label of each pair is positive.
+    class_weight : {"balanced"}, dict or None, default None
+        What multiplies the costs of each class: by label, or n_samples / (n_classes · size of the class).
     decision_function_shape : {"ovr", "ovo"}, default "ovr"
         With more than two classes, what ``decision_function`` returns: one column for each class, or one for each pair.
 
@@ -269,7 +306,7 @@ class RMM(_Banded):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **BinaryMethod._parameter_constraints,
+        **WeightedMethod._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="neither")],
         "B": [Real],
     }
@@ -285,6 +322,7 @@ class RMM(_Banded):
         solver: str = "smo",
         solver_options: Mapping[str, object] | None = None,
         pos_label: object = None,
+        class_weight: Mapping[object, float] | str | None = None,
         decision_function_shape: str = "ovr",
     ):
         self.C = C
@@ -296,6 +334,7 @@ class RMM(_Banded):
         self.solver = solver
         self.solver_options = solver_options
         self.pos_label = pos_label
+        self.class_weight = class_weight
         self.decision_function_shape = decision_function_shape
 
     def _fit(self, train: Training) -> Fitted:

@@ -25,7 +25,7 @@ from mmc.methods import entry_of
 from mmc.methods._sklearn import Interval, StrOptions
 from mmc.methods.numerics.gram import WHOLE, LazyGram
 from mmc.methods.numerics.kernels import KERNELS, UNSURE, WITH_GAMMA, Array, Kernel, KernelSpec, width
-from mmc.methods.numerics.moments import Moments
+from mmc.methods.numerics.pair_moments import PairMoments
 from mmc.methods.numerics.workspace import Workspace
 from mmc.methods.pairs import SeveralClasses, fit_pairs, pair_decisions, votes
 from mmc.methods.problems import Answer, Problem
@@ -52,6 +52,8 @@ class Training:
     extra: Mapping[str, object] = field(default_factory=dict, compare=False)
     origin: Array | None = None
     given: Array | None = None
+    weight: Array | None = field(default=None, compare=False)
+    pair: PairMoments | None = field(default=None, compare=False)  # the moments, if there are no rows
 
     def seen_by(self, spec: KernelSpec) -> Training:
         """Return the set as methods see it with this kernel: moved to 0, if it is far away and the kernel lets it be moved."""
@@ -59,20 +61,25 @@ class Training:
 
     def _near_zero(self) -> Training:
         """Subtract the mean of every feature that is farther from 0 than its values are from each other."""
+        if self.pair is not None:
+            origin, moved = self.pair.near_zero()
+            return Training(self.X, self.sign, extra=self.extra, origin=origin, given=self.X, pair=moved)
         low, high = self.X.min(axis=0), self.X.max(axis=0)
         far = np.maximum(low, -high) > high - low
         if not far.any():
             return self
-        origin = np.where(far, self.X.mean(axis=0), 0.0)
-        return Training(self.X - origin, self.sign, extra=self.extra, origin=origin, given=self.X)
+        origin = np.where(far, np.where(low == high, low, self.X.mean(axis=0)), 0.0)  # what is constant becomes 0
+        return Training(self.X - origin, self.sign, extra=self.extra, origin=origin, given=self.X, weight=self.weight)
 
     def gram(self, spec: KernelSpec) -> Array:
         """Return the Gram matrix of the training points, made once per kernel. Do not write into it."""
         return self.work.once(("gram", spec), lambda: spec(self.X, self.X))
 
-    def moments(self) -> Moments:
+    def moments(self) -> PairMoments:
         """Return the moments of the points themselves, made once."""
-        return self.work.once("moments", lambda: Moments.of(self.X, self.sign > 0))
+        if self.pair is not None:
+            return self.pair
+        return self.work.once("moments", lambda: PairMoments.of(self.X, self.sign > 0, self.weight))
 
     def kernel(self, spec: KernelSpec) -> Array | LazyGram:
         """Return the Gram matrix, or a stand-in that makes rows on demand if it is too large for memory."""
@@ -159,7 +166,14 @@ class PathFitter(Protocol):
 
 
 class BinaryMethod(ClassifierMixin, BaseEstimator):
-    """Base of all methods: a scikit-learn classifier with a certificate. More than two classes are fitted in pairs."""
+    """Base of all methods: a scikit-learn classifier with a certificate. More than two classes are fitted in pairs.
+
+    Examples
+    --------
+    >>> from mmc.methods import CATALOGUE, BinaryMethod
+    >>> all(issubclass(entry.load(), BinaryMethod) for entry in CATALOGUE.values())
+    True
+    """
 
     kernel: Kernel = "linear"  # of a method that has no such parameter
     gamma: float | str = "scale"
@@ -356,18 +370,25 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
         if self.kernel == "precomputed":
             _check_gram(points)
         self._resolve_gamma(points)
-        self.classes_ = np.unique(labels)
+        classes = np.unique(labels)
+        if len(classes) > 2:
+            self.classes_ = classes
+            raise SeveralClasses(type(self).__name__, points, labels, len(classes))
+        self._set_classes(classes)
+        return Training(points, np.where(labels == self.pos_label_, 1.0, -1.0), extra=extra)
+
+    def _set_classes(self, classes: NDArray[np.generic], pos_label: object = None) -> None:
+        """Set the two labels, which are sorted, and which of them is positive: by default the parameter decides it."""
+        self.classes_ = classes
         if len(self.classes_) < 2:
             raise ValueError(f"{type(self).__name__} needs two classes, got {len(self.classes_)} class")
-        if len(self.classes_) > 2:
-            raise SeveralClasses(type(self).__name__, points, labels, len(self.classes_))
         known = self.classes_.tolist()
-        positive = positive_label(known) if self.pos_label is None else self.pos_label
+        stated = self.pos_label if pos_label is None else pos_label
+        positive = positive_label(known) if stated is None else stated
         if positive not in known:
             raise ValueError(f"pos_label={positive!r} is not a label of y: {known}")
         self.pos_label_ = self.classes_[known.index(positive)]
         self._flip = 1.0 if positive == known[1] else -1.0
-        return Training(points, np.where(labels == self.pos_label_, 1.0, -1.0), extra=extra)
 
     def _validated(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, NDArray[np.generic]]:
         """Return X and y as arrays, checked as scikit-learn does."""

@@ -49,14 +49,14 @@ class _EllipsoidMachine(KnowledgeMethod):
     eps: float | None
     novelty: str
 
-    def _separate(self, sets: KnowledgeSets, C: float, shared: bool) -> Fitted:
-        problem = KnowledgeProblem(sets, C, self._kernel, self.eps, self.novelty, shared)
+    def _separate(self, sets: KnowledgeSets, C: float, shared: bool, squared: bool = False) -> Fitted:
+        problem = KnowledgeProblem(sets, C, self._kernel, self.eps, self.novelty, shared, squared=squared)
         answer = self._solve(problem)
         rule = answer.primal
         critical, _ = sets.critical(self._kernel, rule.points, rule.weights)
         if not self._linear:
             return self._read(problem, answer, critical, exact_gap_=np.nan)
-        exact = problem.certify_sets(rule, answer.dual if shared else knowledge_socp.solve(problem).dual)
+        exact = problem.certify_sets(rule, answer.dual if shared or squared else knowledge_socp.solve(problem).dual)
         fitted = self._read(problem, answer, critical, exact_gap_=exact.gap)
         return replace(fitted, objective=exact.objective, gap=exact.gap) if shared else fitted
 
@@ -212,6 +212,8 @@ class SMEM(_EllipsoidMachine):
     slack : {"point", "shared"}, default "point"
         Whether every critical point has a slack of its own, as printed, or every set has one, which is (6).
         Solvers "socp" and "cvxpy" solve (6) whatever ``slack`` and ``eps`` are.
+    penalty : {"linear", "squared"}, default "linear"
+        What slacks cost: C Σ ξ, or C Σ ξ², which the paper names at the end of section 2. Squares need solver "alternating".
     kernel : {"linear", "rbf", "poly", "laplacian", "sigmoid", "chi2", "cosine"} or callable, default "linear"
         A callable takes two matrices of points and returns the matrix of kernel values. Sets that are no points need
         a kernel with a gradient: "linear", "rbf" or "poly".
@@ -298,6 +300,7 @@ class SMEM(_EllipsoidMachine):
         covering: str | Mapping[str, object] | Covering | None = "half",
         novelty: str = "all",
         slack: str = "point",
+        penalty: str = "linear",
         kernel: Kernel = "linear",
         gamma: float | str = "scale",
         degree: int = 3,
@@ -312,6 +315,7 @@ class SMEM(_EllipsoidMachine):
         self.covering = covering
         self.novelty = novelty
         self.slack = slack
+        self.penalty = penalty
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -322,7 +326,11 @@ class SMEM(_EllipsoidMachine):
         self.decision_function_shape = decision_function_shape
 
     def _fit(self, train: Training) -> Fitted:
-        return self._separate(self._sets(train), self.C, self.slack == "shared" or not self._can.slack_per_point)
+        squared = self.penalty == "squared"
+        if squared and not self._can.squared_slack:
+            raise ValueError(f"penalty='squared' needs solver='alternating'; {self.solver!r} has linear slacks only")
+        shared = self.slack == "shared" or not self._can.slack_per_point
+        return self._separate(self._sets(train), self.C, shared, squared)
 
     def _expected_failed_checks(self) -> dict[str, str]:
         """Return scikit-learn's checks on noise in which critical points of the printed algorithm move without end."""

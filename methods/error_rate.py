@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mmc.methods._sklearn import Interval
-from mmc.methods.base import BinaryMethod, Fitted, Training
+from mmc.methods.base import Fitted, Training
+from mmc.methods.from_moments import FromMoments
 from mmc.methods.numerics.kernel_moments import KernelMoments
 from mmc.methods.numerics.kernels import Array, Kernel
 from mmc.methods.problems.ellipsoid_geometry import Coordinates, Geometry, KernelGeometry
 from mmc.methods.problems.ellipsoid_pair import ClosestPoints, EllipsoidPair, certify, infeasible
 
 
-class ErrorRateClassifier(BinaryMethod):
+class ErrorRateClassifier(FromMoments):
     """The hyperplane of largest margin whose worst-case errors are at most ``eta_pos`` and ``eta_neg``.
 
     (3.12): the errors are bounded for every distribution that has the means and covariances of the training set. With
@@ -100,7 +101,7 @@ class ErrorRateClassifier(BinaryMethod):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **BinaryMethod._parameter_constraints,
+        **FromMoments._parameter_constraints,
         "eta_pos": [Interval(Real, 0, 1, closed="right"), None],
         "eta_neg": [Interval(Real, 0, 1, closed="right"), None],
     }
@@ -137,6 +138,11 @@ class ErrorRateClassifier(BinaryMethod):
         edge = self._geometry(self._training(X, y).seen_by(self._kernel)).edge
         return np.array([_eta(edge.largest(_kappa(eta))) for eta in np.ravel(eta_pos)])
 
+    def _expected_failed_checks(self) -> dict[str, str]:
+        """Return the checks of scikit-learn that cannot pass, and why."""
+        why = "few points leave the covariances in a kernel's space singular: the gap is certified to 1e-6, w is not to 1e-7"
+        return {} if self._linear else {"check_sample_weight_equivalence_on_dense_data": why}
+
     # -- the problem ----------------------------------------------------------------------------------------
     def _fit(self, train: Training) -> Fitted:
         problem = self._problem(train)
@@ -148,7 +154,7 @@ class ErrorRateClassifier(BinaryMethod):
 
     def _linear_geometry(self, train: Training) -> Geometry:
         m = train.moments()
-        geometry = Coordinates(m.member, self.ridge, m.mean_pos - m.mean_neg, m.rows)
+        geometry = Coordinates(m.member, self.ridge, m.difference, m.rows)
         return geometry if geometry.definite else geometry.compressed
 
     def _kernel_geometry(self, train: Training) -> Geometry:
@@ -159,7 +165,8 @@ class ErrorRateClassifier(BinaryMethod):
         spec = self._kernel
 
         def make() -> KernelMoments:  # a callable kernel may own its result
-            return KernelMoments.of(spec(train.X, train.X), train.sign > 0, in_place=not callable(spec.kernel))
+            K, owned = spec(train.X, train.X), not callable(spec.kernel)
+            return KernelMoments.of(K, train.sign > 0, train.weight, in_place=owned)
 
         return train.work.once(("kernel moments", spec), make)
 

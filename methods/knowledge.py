@@ -40,6 +40,7 @@ class KnowledgeMethod(BinaryMethod):
         "covering": [StrOptions({"half"}), dict, Covering, None],
         "novelty": [StrOptions({"all", "class", "own"})],
         "slack": [StrOptions({"point", "shared"})],
+        "penalty": [StrOptions({"linear", "squared"})],
         "accumulate": ["boolean"],
     }
 

@@ -8,11 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from mmc.methods._sklearn import Interval
-from mmc.methods.base import BinaryMethod, Fitted, Training
+from mmc.methods.base import Fitted, Training
+from mmc.methods.from_moments import FromMoments
+from mmc.methods.numerics.directions import without_rounding
 from mmc.methods.problems.discriminant import Discriminant
 
 
-class LDA(BinaryMethod):
+class LDA(FromMoments):
     """Fisher's discriminant: the direction in which the means are farthest apart for the scatter within the classes.
 
     w = (Σx + Σy + ridge·I)⁻¹(x̄ - ȳ) with Σ the sums of squares of (2); the threshold is half-way between the means.
@@ -64,7 +66,7 @@ class LDA(BinaryMethod):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **BinaryMethod._parameter_constraints,
+        **FromMoments._parameter_constraints,
         "ridge": [Interval(Real, 0, None, closed="left"), None],
     }
 
@@ -83,16 +85,19 @@ class LDA(BinaryMethod):
         self.decision_function_shape = decision_function_shape
 
     def _fit(self, train: Training) -> Fitted:
-        m, n_pos = train.moments(), np.sum(train.sign > 0)
-        d = m.mean_pos - m.mean_neg
-        scatter = n_pos * m.cov_pos + (len(train.sign) - n_pos) * m.cov_neg
+        m = train.moments()
+        d = m.difference
+        scatter = m.counts[0] * m.cov_pos + m.counts[1] * m.cov_neg
         ridge = 1e-8 * (np.trace(scatter) + d @ d) / len(d) if self.ridge is None else self.ridge
+        turned = without_rounding(d, scatter) if self.ridge is None else None
+        axes, d, scatter = (None, d, scatter) if turned is None else turned
         answer = self._solve(Discriminant(d, scatter + ridge * np.eye(len(d))))
+        w = answer.primal if axes is None else axes @ answer.primal
         return Fitted(
             answer.certificate.objective,
             answer.certificate.gap,
             answer.iterations,
             answer.version,
-            -float(answer.primal @ (m.mean_pos + m.mean_neg)) / 2,
-            coef=answer.primal,
+            -float(w @ (m.mean_pos + m.mean_neg)) / 2,
+            coef=w,
         )

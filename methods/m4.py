@@ -26,7 +26,7 @@ from mmc.methods._sklearn import Interval
 from mmc.methods.base import BinaryMethod, Fitted, Training
 from mmc.methods.numerics.cholesky import pivoted_cholesky
 from mmc.methods.numerics.kernels import Array, Kernel
-from mmc.methods.numerics.moments import Moments
+from mmc.methods.numerics.pair_moments import PairMoments
 from mmc.methods.problems.scatter_margin import ScatterMargin
 from mmc.methods.solution import FitError
 
@@ -185,7 +185,7 @@ class _Space:
 
 
 def _decorrelate(F: Array, sign: Array, ridge: float | None, middle: Array) -> _Space:
-    m = Moments.of(F, sign > 0)
+    m = PairMoments.of(F, sign > 0)
     apart, total = m.mean_pos - m.mean_neg, m.cov_pos + m.cov_neg
     if ridge is None:
         ridge = 1e-6 * float(np.trace(total) / 2 + apart @ apart / 4) / len(apart)

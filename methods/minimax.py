@@ -25,10 +25,11 @@ from scipy.linalg import solve_triangular
 from sklearn.utils.validation import check_is_fitted
 
 from mmc.methods._sklearn import Interval, StrOptions
-from mmc.methods.base import BinaryMethod, Fitted, Training
+from mmc.methods.base import Fitted, Training
+from mmc.methods.from_moments import FromMoments
 from mmc.methods.numerics.cholesky import pivoted_cholesky
 from mmc.methods.numerics.kernels import Array, Kernel
-from mmc.methods.numerics.moments import Moments
+from mmc.methods.numerics.pair_moments import PairMoments
 from mmc.methods.problems.minimax import Minimax, certify
 from mmc.methods.problems.moment_pair import MomentPair, shared_range
 from mmc.methods.problems.trade_off import TradeOff
@@ -50,7 +51,7 @@ class _View:
     expand: Callable[[Array], Array] | None = None
 
 
-class MPM(BinaryMethod):
+class MPM(FromMoments):
     """Minimax probability machine: the largest worst-case accuracy that both classes keep.
 
     Parameters
@@ -135,7 +136,7 @@ class MPM(BinaryMethod):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **BinaryMethod._parameter_constraints,
+        **FromMoments._parameter_constraints,
         "ridge": [Interval(Real, 0, None, closed="left"), None],
         "ridge_kind": [StrOptions({"input", "w", "feature"})],
         "rank_tol": [Interval(Real, 0, 1, closed="neither"), None],
@@ -166,6 +167,8 @@ class MPM(BinaryMethod):
         self.solver_options = solver_options
         self.pos_label = pos_label
         self.decision_function_shape = decision_function_shape
+
+    _trade_off: TradeOff | None
 
     def frontier(self, n: int = 101) -> tuple[Array, Array]:
         """Return the worst-case accuracies (positive, negative) of n optimal trade-offs on the training moments.
@@ -251,12 +254,10 @@ class MPM(BinaryMethod):
         self, train: Training, Z: Array, expand: Callable[[Array], Array] | None = None, K: Array | None = None
     ) -> _View:
         """Return the problem in coordinates Z with its ridge; K shows better than Z whether the means are equal."""
-        mean = train.sign / np.where(train.sign > 0, np.sum(train.sign > 0), np.sum(train.sign < 0))
-        seen = Z if K is None else K
-        if np.all(np.abs(mean @ seen) <= len(Z) * _EPS * np.abs(seen).max(axis=0)):
+        m = train.moments() if Z is train.X else PairMoments.of(Z, train.sign > 0, train.weight)
+        if m.same_means(train.sign, Z if K is None else K):
             raise InfeasibleProblem("the means of the two classes are equal: no level above 0 can be kept", 0.0)
-        m = train.moments() if Z is train.X else Moments.of(Z, train.sign > 0)
-        d, Sx, Sy = m.mean_pos - m.mean_neg, m.cov_pos, m.cov_neg
+        d, Sx, Sy = m.difference, m.cov_pos, m.cov_neg
         ridge = self.ridge
         if ridge is None:  # of the total variance, classes weighted equally: positive whenever two points differ
             ridge = AUTOMATIC_RIDGE * ((np.trace(Sx) + np.trace(Sy)) / 2 + d @ d / 4) / len(d)

@@ -45,6 +45,9 @@ class MMRM(BinaryMethod):
         The cost of a unit of slack; ``inf`` is the hard margin (24).
     C_unit : {"threshold", "absolute"}, default "threshold"
         Whether C counts in multiples of the threshold, or is the paper's own.
+    bias : {"program", "ratio"}, default "program"
+        The constant of the decision function: that of the linear program, which puts the plane in the middle of the margin;
+        or (22), which divides the margin in proportion to the spread of each class towards it.
     kernel : {"linear", "rbf", "poly", "laplacian", "sigmoid", "chi2", "cosine", "precomputed"} or callable, default "linear"
         A callable takes two matrices of points and returns the matrix of kernel values; with "precomputed", X is that
         matrix. (30) takes any kernel.
@@ -115,6 +118,7 @@ class MMRM(BinaryMethod):
         **BinaryMethod._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="right")],
         "C_unit": [StrOptions({"threshold", "absolute"})],
+        "bias": [StrOptions({"program", "ratio"})],
     }
 
     _needs_definite = False  # (30) is a linear program in K, whatever K is
@@ -123,6 +127,7 @@ class MMRM(BinaryMethod):
         self,
         C: float = 10.0,
         C_unit: str = "threshold",
+        bias: str = "program",
         kernel: Kernel = "linear",
         gamma: float | str = "scale",
         degree: int = 3,
@@ -134,6 +139,7 @@ class MMRM(BinaryMethod):
     ):
         self.C = C
         self.C_unit = C_unit
+        self.bias = bias
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -167,7 +173,7 @@ class MMRM(BinaryMethod):
             bracket.gap,
             answer.iterations,
             answer.version,
-            primal.b - float(coefficients @ middle),
+            (primal.b if self.bias == "program" else _dividing(problem, primal)) - float(coefficients @ middle),
             coef=coefficients if kernel is None else None,
             dual=None if kernel is None else coefficients,
             attributes={"margin_ratio_": _ratio(primal)},
@@ -204,6 +210,18 @@ def _of_kernel(K: Array | LazyGram, z: Array, weight: Array, whole: bool) -> tup
     size = np.maximum(np.median(np.abs(rows, out=rows), axis=0), np.abs(K.diagonal() - middle))
     size[size == 0] = 1.0
     return kernel_program(K, z, weight, middle, size, whole), middle, size
+
+
+def _dividing(problem: RatioLP, primal: RatioPrimal) -> float:
+    """Return the bias (22): with x*, y* the points of each class that are nearest to the other along w,
+
+    b = −w'y* − (w'x* − w'y*) d_y / (d_x + d_y),   d_x = w'(x̄ − x*),  d_y = w'(y* − ȳ).
+    """
+    along, positive = problem.sign * problem.matrix.times(primal.v), problem.sign > 0
+    x, y = along[positive], along[~positive]
+    d_x, d_y = float(x.mean() - x.min()), float(y.max() - y.mean())
+    share = d_y / (d_x + d_y) if d_x + d_y > 0 else 0.5
+    return float(-y.max() - share * (x.min() - y.max()))
 
 
 def _ratio(primal: RatioPrimal) -> float:

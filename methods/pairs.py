@@ -5,7 +5,7 @@ The pairs are (0, 1), (0, 2), …, (1, 2), … of the sorted classes. A decision
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import nan
 from typing import TYPE_CHECKING
@@ -33,21 +33,23 @@ class SeveralClasses(ValueError):
 
 
 def fit_pairs(
-    method: BinaryMethod, found: SeveralClasses, **rows: Sequence[object] | NDArray[np.generic] | None
+    method: BinaryMethod,
+    found: SeveralClasses,
+    changed: Mapping[str, object] | None = None,
+    **rows: Sequence[object] | NDArray[np.generic] | None,
 ) -> None:
-    """Fit one clone to each pair of classes; ``rows`` are further arguments of ``fit`` that have one entry per row."""
-    if method.pos_label is not None:
-        raise ValueError(
-            f"pos_label={method.pos_label!r} is for two classes, and y has {len(method.classes_)}: "
-            "leave it out, and the larger label of each pair is positive"
-        )
+    """Fit one clone to each pair of classes; ``rows`` are further arguments of ``fit`` that have one entry per row.
+
+    ``changed`` are parameters that the clones have otherwise.
+    """
+    check_no_positive(method)
     for name in [name for name in vars(method) if name.endswith("_") and name not in _KEPT]:
         del method.__dict__[name]
     parts, chosen = [], []
     for first, second in combinations(method.classes_, 2):
         index = np.flatnonzero((found.labels == first) | (found.labels == second))
         points = found.points[np.ix_(index, index)] if method.kernel == "precomputed" else found.points[index]
-        part = clone(method)
+        part = clone(method).set_params(**(changed or {}))
         if "gamma_" in vars(method):
             part.set_params(gamma=method.gamma_)  # as in SVC, of all points
         try:
@@ -57,13 +59,22 @@ def fit_pairs(
             raise
         parts.append(part)
         chosen.append(index)
-    _summarise(method, parts)
+    summarise(method, parts)
     method._pair_rows = chosen if method.kernel == "precomputed" else None
 
 
-def _summarise(method: BinaryMethod, parts: list[BinaryMethod]) -> None:
+def check_no_positive(method: BinaryMethod) -> None:
+    """Raise ValueError if a positive label is stated."""
+    if method.pos_label is not None:
+        raise ValueError(
+            f"pos_label={method.pos_label!r} is for two classes, and y has {len(method.classes_)}: "
+            "leave it out, and the larger label of each pair is positive"
+        )
+
+
+def summarise(method: BinaryMethod, parts: Sequence[BinaryMethod]) -> None:
     """Set what the pairs have in common, one row for each."""
-    method.estimators_ = parts
+    method.estimators_ = list(parts)
     for name in ("coef_", "intercept_", "worst_case_error_"):
         if all(hasattr(part, name) for part in parts):
             setattr(method, name, np.vstack([getattr(part, name) for part in parts]))

@@ -8,7 +8,19 @@ from math import isnan
 
 
 class Status(StrEnum):
-    """How a fit ended: the word that records and tables show."""
+    """How a fit ended: the word that records and tables show.
+
+    Attributes
+    ----------
+    counted : bool
+        Whether there is a classifier whose errors can be counted.
+
+    Examples
+    --------
+    >>> from mmc.methods import Status
+    >>> [str(status) for status in Status if status.counted]
+    ['solved', 'iteration-cap']
+    """
 
     SOLVED = "solved"
     CAPPED = "iteration-cap"
@@ -28,6 +40,31 @@ class Solution:
     """How a fit ended. ``gap`` is relative and computed from a primal and a dual point: never a solver's claim.
 
     A classifier from outside has no certificate: its gap is nan.
+
+    Parameters
+    ----------
+    status : Status
+        Whether it was solved, or stopped at the cap of its iterations.
+    objective : float
+        The value of the method's problem at the classifier; nan for the pairs of more than two classes.
+    gap : float
+        How far from the optimum that value can be, relative; of several pairs the largest.
+    iterations : int
+        The steps of the solver.
+    seconds : float
+        The time of the fit.
+    solver : str
+        The name of the solver.
+    version : str
+        The package that did the work, and its version.
+
+    Examples
+    --------
+    >>> from mmc.methods import MPM
+    >>> X = [[-2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]]
+    >>> solution = MPM().fit(X, [0, 0, 0, 1, 1, 1]).solution_
+    >>> str(solution.status), solution.solver, solution.gap < 1e-6
+    ('solved', 'frontier', True)
     """
 
     status: Status
@@ -45,13 +82,45 @@ class Solution:
 
 
 class FitError(ValueError):
-    """A problem that did not become a classifier; ``status`` is the word that records and tables show."""
+    """A problem that did not become a classifier; ``status`` is the word that records and tables show.
+
+    Attributes
+    ----------
+    status : Status
+        That word.
+
+    Examples
+    --------
+    >>> from mmc.methods import MMRM, FitError
+    >>> try:
+    ...     MMRM(C=0.5).fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    ... except FitError as error:
+    ...     print(error.status)
+    failed
+    """
 
     status = Status.FAILED
 
 
 class InfeasibleProblem(FitError):
-    """No classifier satisfies the constraints. ``distance`` says how far from feasible; 0 is the edge."""
+    """No classifier satisfies the constraints.
+
+    Parameters
+    ----------
+    message : str
+        What cannot be satisfied, and what could.
+    distance : float, default nan
+        How far the problem is from feasible; 0 is the edge.
+
+    Examples
+    --------
+    >>> from mmc.methods import InfeasibleProblem, MMRM
+    >>> try:
+    ...     MMRM(C=float("inf")).fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    ... except InfeasibleProblem as error:
+    ...     print(round(float(error.distance), 3))
+    2.667
+    """
 
     status = Status.INFEASIBLE
 
@@ -64,7 +133,26 @@ class InfeasibleProblem(FitError):
 
 
 class NotConverged(FitError):
-    """A solver stopped short of its tolerance. ``residual`` is what it had reached."""
+    """A solver stopped short of its tolerance.
+
+    Parameters
+    ----------
+    message : str
+        What it had reached, and what may help.
+    iterations : int, default 0
+        The steps it had taken.
+    residual : float, default nan
+        What it had reached.
+
+    Examples
+    --------
+    >>> from mmc.methods import NotConverged, SVM
+    >>> try:
+    ...     SVM(solver="cvxpy", solver_options={"gap": 0.0}).fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    ... except NotConverged as error:
+    ...     print(error.status)
+    not-converged
+    """
 
     status = Status.NOT_CONVERGED
 

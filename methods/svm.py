@@ -14,12 +14,13 @@ from typing import ClassVar
 import numpy as np
 
 from mmc.methods._sklearn import Interval
-from mmc.methods.base import BinaryMethod, Fitted, Training
+from mmc.methods.base import Fitted, Training
 from mmc.methods.numerics.kernels import Kernel
 from mmc.methods.problems.hinges import SvmProblem
+from mmc.methods.weighted import WeightedMethod
 
 
-class SVM(BinaryMethod):
+class SVM(WeightedMethod):
     """Soft-margin SVM with a cost for each class (Nath & Bhattacharyya, (2.11)).
 
     Parameters
@@ -46,6 +47,8 @@ class SVM(BinaryMethod):
     pos_label : label or None, default None
         The positive class. None takes the larger label, as numbers if all labels are numbers. With more than two
         classes it must be None, and the larger label of each pair is positive.
+    class_weight : {"balanced"}, dict or None, default None
+        What multiplies the costs of each class: by label, or n_samples / (n_classes · size of the class).
     decision_function_shape : {"ovr", "ovo"}, default "ovr"
         With more than two classes, what ``decision_function`` returns: one column for each class, or one for each pair.
 
@@ -92,10 +95,12 @@ class SVM(BinaryMethod):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **BinaryMethod._parameter_constraints,
+        **WeightedMethod._parameter_constraints,
         "C_pos": [Interval(Real, 0, None, closed="neither")],
         "C_neg": [Interval(Real, 0, None, closed="neither")],
     }
+
+    _per_row = ("alpha_",)
 
     def __init__(
         self,
@@ -108,6 +113,7 @@ class SVM(BinaryMethod):
         solver: str = "libsvm",
         solver_options: Mapping[str, object] | None = None,
         pos_label: object = None,
+        class_weight: Mapping[object, float] | str | None = None,
         decision_function_shape: str = "ovr",
     ):
         self.C_pos = C_pos
@@ -119,10 +125,13 @@ class SVM(BinaryMethod):
         self.solver = solver
         self.solver_options = solver_options
         self.pos_label = pos_label
+        self.class_weight = class_weight
         self.decision_function_shape = decision_function_shape
 
     def _fit(self, train: Training) -> Fitted:
         C = np.where(train.sign > 0, float(self.C_pos), float(self.C_neg))
+        weight = self._weights(train)
+        C = C if weight is None else C * weight
         problem = SvmProblem(train.kernel(self._kernel), train.sign, C)
         answer = self._solve(problem)
         bracket = problem.certify(answer.primal, answer.dual)

@@ -150,6 +150,15 @@ def test_the_page_on_python_names_what_there_is():
     assert len(names["study"].table.to_frame()) > 10
 
 
+def test_the_page_on_large_data_prints_what_is_shown(tmp_path):
+    names = {}
+    with contextlib.chdir(tmp_path):
+        for code, shown in blocks("large_data.md", "python"):
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                exec(code, names)
+            assert out.getvalue() == shown
+
+
 def test_the_page_on_data_from_elsewhere_is_valid(tmp_path):
     from mmc.experiments.validation import load
 

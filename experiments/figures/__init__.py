@@ -17,6 +17,7 @@ from mmc.experiments.figures.boundaries import Boundaries
 from mmc.experiments.figures.curves import Curves
 from mmc.experiments.figures.drawing import Drawing, Kind, Problem
 from mmc.experiments.figures.ellipsoids import Ellipsoids
+from mmc.experiments.figures.hulls import Hulls
 from mmc.experiments.figures.knowledge import Knowledge
 from mmc.experiments.figures.pairs import Pairs
 from mmc.experiments.figures.plane import Plane
@@ -37,6 +38,7 @@ _KINDS: Mapping[str, type[Kind]] = {
     "curves": Curves,
     "tradeoff": Tradeoff,
     "ellipsoids": Ellipsoids,
+    "hulls": Hulls,
     "pairs": Pairs,
     "knowledge": Knowledge,
     "banded": Banded,

@@ -24,12 +24,16 @@ if TYPE_CHECKING:
 _COLOURS = ("crimson", "royalblue", "seagreen", "darkorange")
 
 
-class _Linear(Protocol):
+class Linear(Protocol):
+    """A linear classifier."""
+
     coef_: Array
     intercept_: Array
 
 
-class _ErrorRates(_Linear, Protocol):
+class ErrorRates(Linear, Protocol):
+    """A linear classifier with a bound on the error of each class."""
+
     eta_pos: float
     eta_neg: float
 
@@ -89,14 +93,14 @@ class Ellipsoids(Kind):
                 axes.plot([], [], "none", label=f"{shown(label)}: {error.status}")
         colours = dict(zip(drawing.experiment.methods, _COLOURS * len(models), strict=False))
         if self.method in models:
-            _ellipsoids(axes, X, sign, models[self.method], colours[self.method])
+            draw_ellipsoids(axes, X, sign, models[self.method], colours[self.method])
         span = axes.get_xlim(), axes.get_ylim()
         for label, model in models.items():
-            _hyperplane(axes, model, span, colours[label], shown(label))
+            draw_hyperplane(axes, model, span, colours[label], shown(label))
         axes.set(xlim=span[0], ylim=span[1])
 
 
-def closest_points(X: Array, sign: NDArray[np.intp], model: _ErrorRates) -> tuple[Array, Array]:
+def closest_points(X: Array, sign: NDArray[np.intp], model: ErrorRates) -> tuple[Array, Array]:
     """Return z1 and z2 of (3.25): where the hyperplanes w·x - b = ±1 touch the ellipsoids."""
     w = model.coef_[0]
     found = []
@@ -108,23 +112,31 @@ def closest_points(X: Array, sign: NDArray[np.intp], model: _ErrorRates) -> tupl
     return found[0], found[1]
 
 
-def _ellipsoids(axes: Axes, X: Array, sign: NDArray[np.intp], model: _ErrorRates, colour: str) -> None:
+def draw_ellipsoids(
+    axes: Axes, X: Array, sign: NDArray[np.intp], model: ErrorRates, colour: str, only: int | None = None
+) -> None:
+    """Draw the ellipsoids of both classes and their closest points, or the ellipsoid of one class alone."""
     angle = np.linspace(0, 2 * np.pi, 200)
     circle = np.array([np.cos(angle), np.sin(angle)])
     for side, eta in ((1, model.eta_pos), (-1, model.eta_neg)):
+        if only not in (None, side):
+            continue
         points = X[sign == side]
         values, vectors = np.linalg.eigh(np.cov(points.T, bias=True))
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         edge = points.mean(axis=0)[:, None] + np.sqrt((1 - eta) / eta) * root @ circle
         axes.plot(*edge, color=colour, linewidth=1)
         axes.plot(*points.mean(axis=0), "+", color=colour, markersize=9)
+    if only is not None:
+        return
     ends = np.array(closest_points(X, sign, model))
     axes.plot(*ends.T, "o--", color=colour, markersize=5, linewidth=1)
 
 
-def _hyperplane(
-    axes: Axes, model: _Linear, span: tuple[tuple[float, float], tuple[float, float]], colour: str, label: str
+def draw_hyperplane(
+    axes: Axes, model: Linear, span: tuple[tuple[float, float], tuple[float, float]], colour: str, label: str
 ) -> None:
+    """Draw a hyperplane and the two that bound its margin."""
     w, b = model.coef_[0], model.intercept_[0]
     along = np.array([-w[1], w[0]]) / np.linalg.norm(w)
     reach = np.hypot(span[0][1] - span[0][0], span[1][1] - span[1][0])

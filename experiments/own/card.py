@@ -86,11 +86,7 @@ def markdown(text: object) -> str:
 
 def _facts(outcome: Outcome) -> dict[str, object]:
     chosen = outcome.chosen
-    parts, y = chosen.parts, chosen.examples.y
-    sizes = [
-        (name, [int((y[rows] == label).sum()) for label in chosen.examples.classes], len(rows))
-        for name, rows in (("training", parts.train), ("calibration", parts.calibration), ("test", parts.test))
-    ]
+    sizes = [(name, counts, sum(counts)) for name, counts in chosen.sizes]
     return {
         "request": chosen.request,
         "rows": rows_of(outcome),

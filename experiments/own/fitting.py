@@ -55,6 +55,7 @@ class Examples:
     id: str | None
     left_out: Mapping[str, str]  # columns and why
     warnings: Sequence[str]
+    totals: Mapping[str, int] | None = None  # rows of each class, if the frame is a sample of them
 
     @property
     def classes(self) -> tuple[str, str]:
@@ -65,6 +66,8 @@ class Examples:
     @property
     def counts(self) -> dict[str, int]:
         """How many rows each class has."""
+        if self.totals is not None:
+            return {label: self.totals[label] for label in self.classes}
         return {label: int((self.y == label).sum()) for label in self.classes}
 
 
@@ -94,6 +97,16 @@ class Chosen:
     tried: Sequence[Tried]
     failed: Sequence[Tried]
     expected: tuple[float | None, float | None]  # the error rates at the thresholds that the promise will have
+    counted: Mapping[str, Sequence[int]] | None = None  # rows of each class in each part, if no rows are kept
+
+    @property
+    def sizes(self) -> list[tuple[str, list[int]]]:
+        """The parts, and how many rows of each class they have."""
+        if self.counted is not None:
+            return [(name, list(counts)) for name, counts in self.counted.items()]
+        parts, y = self.parts, self.examples.y
+        named = (("training", parts.train), ("calibration", parts.calibration), ("test", parts.test))
+        return [(name, [int((y[rows] == label).sum()) for label in self.examples.classes]) for name, rows in named]
 
     @property
     def positive(self) -> str:
@@ -133,7 +146,11 @@ class Outcome:
 
 def examples_of(request: Request) -> Examples:
     """Read a table and check what is asked of it."""
-    table = read(request.path)
+    return prepared(request, read(request.path))
+
+
+def prepared(request: Request, table: pd.DataFrame) -> Examples:
+    """Check what is asked of a table, and find out what its columns hold."""
     path = request.path
     _check_names(request, table)
     labels = labels_of(table[request.target], request.target, path)
@@ -170,7 +187,8 @@ def choose(request: Request, watch: Watch) -> Chosen:
     goal = Goal(request.max_error, request.confidence)
     parted = shares(examples.counts, goal, request.test_size, request.calibration)
     parts = split(examples.y, parted, request.seed)
-    expected = _expected(examples, goal, parts)
+    sizes = {label: int((examples.y[parts.calibration] == label).sum()) for label in goal.rates}
+    expected = expected_errors(examples, goal, sizes)
     positive = positive_of(request, examples)
     frame, y = examples.frame.iloc[parts.train], examples.y[parts.train]
     warned = [*examples.warnings, *_answers(examples, frame, y)]
@@ -214,12 +232,7 @@ def finish(chosen: Chosen) -> Outcome:
             raise NotPossible(str(error).replace("With abstain=LABEL", "With --abstain LABEL")) from None
         predicted = model.predict(frame.iloc[parts.test])
         curve = Curve.of(y[parts.test], scores_of(pipeline, frame.iloc[parts.test]))
-    measured = {}
-    for label in examples.classes:
-        own = predicted[y[parts.test] == label]
-        abstained = int((own == request.abstain).sum()) if request.abstain is not None else 0
-        wrong = len(own) - int((own == label).sum()) - abstained
-        measured[label] = Measured(len(own), wrong, abstained, request.confidence)
+    measured = measure(predicted, y[parts.test], examples.classes, request)
     table = prepare.named_steps["table"]
     described = treatments(table, frame.iloc[parts.train], examples.columns)
     lean(table)
@@ -228,14 +241,27 @@ def finish(chosen: Chosen) -> Outcome:
     return Outcome(chosen, model, described, facts, measured, curve, moment_bounds(training, request.max_error))
 
 
+def measure(predicted: Labels, y: Labels, classes: Sequence[str], request: Request) -> dict[str, Measured]:
+    """Count what was predicted wrongly, for each class."""
+    measured = {}
+    for label in classes:
+        own = predicted[y == label]
+        abstained = int((own == request.abstain).sum()) if request.abstain is not None else 0
+        wrong = len(own) - int((own == label).sum()) - abstained
+        measured[label] = Measured(len(own), wrong, abstained, request.confidence)
+    return measured
+
+
 def positive_of(request: Request, examples: Examples) -> str:
     """Return the class whose error is limited; of two the one named first, of none the second in order."""
     return next(iter(request.max_error), examples.classes[1])
 
 
-def _expected(examples: Examples, goal: Goal, parts: Parts) -> tuple[float | None, float | None]:
-    """Return the mean error rate at the order statistic of each limited class: k of n + 1, below the rate asked for."""
-    sizes = {label: int((examples.y[parts.calibration] == label).sum()) for label in goal.rates}
+def expected_errors(examples: Examples, goal: Goal, sizes: Mapping[str, int]) -> tuple[float | None, float | None]:
+    """Return the mean error rate at the order statistic of each limited class: k of n + 1, below the rate asked for.
+
+    ``sizes`` are those of the calibration part, in the order of the rates.
+    """
     if not goal.rates:
         return None, None
     chosen = ranks(list(sizes.values()), list(goal.rates.values()), goal.confidence)

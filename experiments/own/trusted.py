@@ -56,6 +56,8 @@ TRUSTED: tuple[str, ...] = (
     "mmc.methods.guarantee.RateGuarantee",
     "mmc.methods.guarantee_record.ClassGuarantee",
     "mmc.methods.guarantee_record.Guarantee",
+    "mmc.methods.numerics.moments.ClassMoments",
+    "mmc.methods.numerics.moments.Moments",
     "mmc.methods.solution.Solution",
     "mmc.methods.solution.Status",
     "mmc.methods.problems.trade_off.TradeOff",

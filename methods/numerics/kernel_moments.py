@@ -34,13 +34,16 @@ class KernelMoments:
     noise: float
 
     @classmethod
-    def of(cls, K: Array, positive: NDArray[np.bool_], *, in_place: bool = False) -> KernelMoments:
+    def of(
+        cls, K: Array, positive: NDArray[np.bool_], weight: Array | None = None, *, in_place: bool = False
+    ) -> KernelMoments:
         """Centre K: B'B = v_i v_j (k_ij - <φ_i, μ(j)> - <μ(i), φ_j> + <μ(i), μ(j)>).
 
-        ``in_place`` overwrites K, since allocating costs as much as the arithmetic.
+        With positive weights w, v_i = √(w_i / Σw) over the class. ``in_place`` overwrites K, since allocating costs as much as the arithmetic.
         """
         member = np.column_stack([positive, ~positive]).astype(float)
-        average = member / member.sum(axis=0)
+        of_each = member if weight is None else member * weight[:, None]
+        average = of_each / of_each.sum(axis=0)
         means, top = K @ average, float(K.diagonal().max())
         v = np.sqrt(average @ [1.0, 1.0])
         between = average.T @ means

@@ -26,7 +26,7 @@ class Spread:
     ``trace`` is tr S, ``trace2`` is tr S², ``fourth`` is Σ_k ‖x_k - μ‖⁴.
     """
 
-    n: int
+    n: float
     p: int
     trace: float
     trace2: float

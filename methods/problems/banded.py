@@ -30,7 +30,10 @@ _HARD = 1e-9  # by how much rounding may exceed the hard bound, relative
 
 @dataclass(frozen=True)
 class BandedProblem(HingeProblem):
-    """The problem of the module: Gram matrix, labels ±1, and four numbers; C2 may be infinite. Multipliers are a = (α, θ)."""
+    """The problem of the module: Gram matrix, labels ±1, and four numbers; C2 may be infinite. Multipliers are a = (α, θ).
+
+    ``weight`` multiplies both costs of a point; without it all weigh 1.
+    """
 
     K: Array | LazyGram
     sign: Array
@@ -38,11 +41,19 @@ class BandedProblem(HingeProblem):
     C2: float
     rho1: float
     rho2: float
+    weight: Array | None = None
 
-    @property
-    def largest_theta(self) -> float:
-        """Return C2, or what no θ can exceed: the dual objective is 0 at 0, so that ρ2 1'θ ≤ ρ1 1'α ≤ ρ1 n C1."""
-        return min(self.C2, self.rho1 / self.rho2 * len(self.sign) * self.C1)
+    @cached_property
+    def costs(self) -> tuple[Array, Array]:
+        """Return C1 and C2 of every point."""
+        weight = np.ones(len(self.sign)) if self.weight is None else self.weight
+        return self.C1 * weight, self.C2 * weight
+
+    @cached_property
+    def largest_theta(self) -> Array:
+        """Return C2, or what no θ can exceed: the dual objective is 0 at 0, so that ρ2 1'θ ≤ ρ1 1'α ≤ ρ1 Σ C1."""
+        below, above = self.costs
+        return np.minimum(above, self.rho1 / self.rho2 * float(below.sum()))
 
     @cached_property
     def hinges(self) -> Hinges:
@@ -53,7 +64,7 @@ class BandedProblem(HingeProblem):
             np.tile(np.arange(n), 2),
             np.concatenate([y, -y]),
             np.concatenate([self.rho1 * y, self.rho2 * y]),
-            np.repeat([self.C1, self.largest_theta], n),
+            np.concatenate([self.costs[0], self.largest_theta]),
         )
 
     def points(self, a: Array, interior: bool = False) -> tuple[Machine, Multipliers]:
@@ -77,7 +88,7 @@ class BandedProblem(HingeProblem):
         margins = self._margins(primal)
         if np.max(margins) > self.rho2 * (1 + _HARD):
             return Bracket.between(np.inf, bracket.bound)
-        loss = self.C1 * np.sum(np.maximum(self.rho1 - margins, 0.0))
+        loss = self.costs[0] @ np.maximum(self.rho1 - margins, 0.0)
         objective = float(primal.coef @ primal.values / 2 + loss)
         return Bracket.between(objective, bracket.bound, bracket.rounding)
 

@@ -3,9 +3,11 @@
     min ½‖w‖²             s.t.  y_i(⟨w, x⟩ + b) ≥ 1       ∀ x ∈ E_i                                                  (5)
     min ½‖w‖² + C Σ_i ξ_i  s.t.  y_i(⟨w, x⟩ + b) ≥ 1 − ξ_i  ∀ x ∈ E_i,  ξ ≥ 0                                         (6)
 
-The dual is the SVM's, over points of the sets and a weight for each:
+or (6) with Σ ξ_i² in place of Σ ξ_i. The dual is the SVM's, over points of the sets and a weight for each:
 
-    max Σ_j α_j − ½‖Σ_j α_j y_j x_j‖²   s.t.   x_j ∈ E_i(j),  Σ_j α_j y_j = 0,  α ≥ 0,  Σ_{j of one set} α_j ≤ C.
+    max Σ_j α_j − ½‖Σ_j α_j y_j x_j‖²   s.t.   x_j ∈ E_i(j),  Σ_j α_j y_j = 0,  α ≥ 0,  Σ_{j of one set} α_j ≤ C;
+
+with squares, −Σ_i (Σ_{j of set i} α_j)² / 4C takes the place of the bound C.
 
 The certificate. With f = ⟨w, ·⟩ + b and α on points of the sets, the primal value is that of (w, b) with the smallest
 slacks (for a hard margin, scaled until all margins are 1), the dual value that of α made feasible by scaling. For a
@@ -61,7 +63,7 @@ class KnowledgeProblem(Problem[KnowledgeAnswer]):
     The rest only matters to an alternating solver: how far a critical point must be from the training points to be
     new (``eps``; None for a fraction of the first distances), and from which of them (``novelty``: "all", "class",
     "own"); whether the points of one set share its slack; whether the points wanted are the least critical; whether
-    past ones stay.
+    past ones stay. ``squared``: slacks cost their square.
     """
 
     sets: KnowledgeSets
@@ -72,6 +74,7 @@ class KnowledgeProblem(Problem[KnowledgeAnswer]):
     shared_slack: bool = True
     least_critical: bool = False
     accumulate: bool = True
+    squared: bool = False
 
     def certify(self, primal: PointRule, dual: CriticalPoints) -> Bracket:
         """Return what the two prove of the SVM (2) on the dual's points, which share slacks or not."""
@@ -91,7 +94,8 @@ class KnowledgeProblem(Problem[KnowledgeAnswer]):
     def _value(self, squared_norm: float, margins: Array) -> float:
         """Return ½‖w‖² + C Σ ξ for the smallest slacks; for C = ∞ of (w, b) scaled until the least margin is 1."""
         if np.isfinite(self.C):
-            return 0.5 * squared_norm + self.C * float(np.maximum(1 - margins, 0).sum())
+            slack = np.maximum(1 - margins, 0)
+            return 0.5 * squared_norm + self.C * float((slack**2 if self.squared else slack).sum())
         least = float(margins.min())
         return 0.5 * squared_norm / least**2 if least > 0 else np.inf
 
@@ -99,12 +103,15 @@ class KnowledgeProblem(Problem[KnowledgeAnswer]):
         """Return Σα − ½‖Σ α y x‖² for α scaled to Σ_{one owner} α ≤ C, then to Σ αy = 0, then together to its best."""
         C, sign = self.C, self.sets.sign[dual.owner]
         totals = np.bincount(owner, dual.alpha)
-        alpha = dual.alpha * np.divide(C, totals, out=np.ones_like(totals, dtype=np.float64), where=totals > C)[owner]
+        above = np.zeros_like(totals, dtype=bool) if self.squared else totals > C
+        alpha = dual.alpha * np.divide(C, totals, out=np.ones_like(totals, dtype=np.float64), where=above)[owner]
         alpha = balanced(alpha, sign)
         weights = alpha * sign
         linear, quadratic = float(alpha.sum()), float(weights @ dual.gram @ weights)
+        if self.squared:
+            quadratic += float(np.sum(np.bincount(owner, alpha) ** 2)) / (2 * C)
         scale = linear / quadratic if quadratic > 0 else 1.0
-        if np.isfinite(C):
+        if np.isfinite(C) and not self.squared:
             scale = min(scale, 1.0)
         return scale * linear - 0.5 * scale**2 * quadratic
 

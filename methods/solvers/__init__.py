@@ -23,6 +23,7 @@ class Capabilities:
     whole Gram matrix need not be in memory. ``together``: ``prepare(problems)`` does for a whole grid what is cheaper
     together. ``session``: ``solve`` takes a ``session``, which carries what it learns to the next problem of a path.
     ``slack_per_point``: for knowledge sets, a slack of its own for every point; without it, sets have one each.
+    ``squared_slack``: for knowledge sets, slacks that cost their square.
     """
 
     kernels: bool = True
@@ -30,6 +31,7 @@ class Capabilities:
     together: bool = False
     session: bool = False
     slack_per_point: bool = False
+    squared_slack: bool = False
 
 
 @dataclass

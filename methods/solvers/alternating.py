@@ -15,6 +15,9 @@ share one slack (Σα ≤ C over the points of a set), and for a hard margin, th
 tightens with every point; the dual with these group constraints is outside libsvm's form and goes to a
 quadratic program in the coordinates of a Cholesky factor of the Gram matrix.
 
+Slacks that cost their square need no bound on α: with E_jk = 1 where j and k share a slack, the SVM is the one of a hard margin for
+K + E / 2C. No α is then larger than 2C√n, since w = 0 costs C n.
+
 The Gram matrix grows by rows: the kernel of a critical point with all others is computed once, for the novelty
 test, and kept if the point is.
 """
@@ -36,7 +39,7 @@ from mmc.methods.solution import NotConverged
 from mmc.methods.solvers import Capabilities, libsvm
 from mmc.methods.solvers.knowledge_socp import VERSION, separate
 
-CAN = Capabilities(slack_per_point=True)
+CAN = Capabilities(slack_per_point=True, squared_slack=True)
 # eps by default, in units of the furthest first critical point from its centre. A slack per point has no limit to
 # refine towards; there it is what the paper's .25 amounts to on its benchmark.
 _FINE, _COARSE = 0.01, 0.25
@@ -130,6 +133,11 @@ def _svm(
     K: Array, sign: Array, owner: NDArray[np.intp], problem: KnowledgeProblem, hint: NDArray[np.bool_], tol: float
 ) -> tuple[Array, float, str]:
     """Return the weights and b of the SVM (2), and what solved it."""
+    if problem.squared:
+        shared = owner[:, None] == owner if problem.shared_slack else np.eye(len(sign), dtype=bool)
+        bound = np.full(len(sign), 2 * problem.C * np.sqrt(len(sign)))
+        found = libsvm.solve(SvmProblem(K + shared / (2 * problem.C), sign, bound), tol=tol)
+        return found.dual.a, found.primal.b, found.version
     if not problem.shared_slack:
         found = libsvm.solve(SvmProblem(K, sign, np.full(len(sign), problem.C)), tol=tol)
         return found.dual.a, found.primal.b, found.version

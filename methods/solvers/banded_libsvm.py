@@ -31,13 +31,14 @@ def solve(
     ``max_iter`` bounds each run of libsvm (default: 50 per hinge and at least 20,000), ``cache`` is its megabytes.
     """
     K, y, n = problem.K, problem.sign, len(problem.sign)
-    rho1, rho2, C1, C2 = problem.rho1, problem.rho2, problem.C1, problem.largest_theta
+    rho1, rho2, C1 = problem.rho1, problem.rho2, problem.C1
     hinges = problem.hinges
-    if C2 == 0:
-        svm = libsvm.solve(SvmProblem(K, y, np.full(n, C1 / rho1)), tol=tol, max_iter=max_iter, cache=cache)
+    if problem.C2 == 0:
+        svm = libsvm.solve(SvmProblem(K, y, problem.costs[0] / rho1), tol=tol, max_iter=max_iter, cache=cache)
         return problem.answer(np.append(rho1 * svm.dual.a, np.zeros(n)), tol, svm.iterations, VERSION)
     kernel, points = libsvm_kernel(K)
-    if C1 != C2:
+    same = np.array_equal(problem.costs[0], problem.largest_theta)
+    if not same:
         twice = np.empty((2 * n, 2 * n if kernel["kernel"] == "precomputed" else points.shape[1]))
         twice.reshape(2, n, -1, points.shape[1])[:] = points[:, None]
     options = {**kernel, **libsvm_options(hinges, max_iter, cache)}
@@ -47,7 +48,7 @@ def solve(
 
     def symmetric(scale: float) -> Rough:
         machine = SVR(C=scale * C1, epsilon=(rho2 - rho1) / 2, **options)
-        coef, iterations = run_libsvm(machine, points, y * (rho1 + rho2) / 2)
+        coef, iterations = run_libsvm(machine, points, y * (rho1 + rho2) / 2, problem.weight)
         return None if coef is None else split(coef * y), iterations
 
     def stacked(scale: float) -> Rough:
@@ -65,5 +66,5 @@ def solve(
                 return split(coef * y), total
             E = 10 * largest
 
-    a, iterations = solve_hinges(hinges, symmetric if C1 == C2 else stacked, tol)
+    a, iterations = solve_hinges(hinges, symmetric if same else stacked, tol)
     return problem.answer(a, tol, iterations, VERSION)

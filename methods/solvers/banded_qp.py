@@ -40,11 +40,11 @@ def solve(problem: BandedProblem, *, tol: float = 1e-6, max_iter: int = 200) -> 
     rows = [
         (np.zeros(1), sparse.hstack([sparse.csc_matrix(y), sparse.csc_matrix((1, n))])),
         (np.zeros(n), sparse.hstack([-one, -one])),
-        (np.full(n, problem.C1 / unit), sparse.hstack([one, one])),
+        (problem.costs[0] / unit, sparse.hstack([one, one])),
         (np.zeros(n), sparse.hstack([none, -one])),
     ]
     if np.isfinite(problem.C2):
-        rows.append((np.full(n, problem.C2 / unit), sparse.hstack([none, one])))
+        rows.append((problem.costs[1] / unit, sparse.hstack([none, one])))
     limit = np.concatenate([b for b, _ in rows])
     A = sparse.vstack([part for _, part in rows], format="csc")
     cones = [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(len(limit) - 1)]

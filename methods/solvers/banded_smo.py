@@ -67,7 +67,7 @@ class _Descent:
     """
 
     def __init__(self, problem: BandedProblem, scale: float):
-        y, C1, C2 = problem.sign, scale * problem.C1, scale * problem.largest_theta
+        y, C1, C2 = problem.sign, scale * problem.costs[0], scale * problem.largest_theta
         self.K, self.y, self.steps = problem.K, y, 0
         self.above = np.where(y > 0, problem.rho1, -problem.rho2)
         self.below = np.where(y > 0, problem.rho2, -problem.rho1)

@@ -28,7 +28,7 @@ def solve(problem: BandedProblem, *, backend: str = "CLARABEL", tol: float = 1e-
     below, above = cp.Variable(len(y), nonneg=True), cp.Variable(len(y), nonneg=True)
     margins = cp.multiply(y, Z @ w + b)
     band = [margins >= problem.rho1 - below, margins <= problem.rho2 + (0 if hard else above)]
-    cost = problem.C1 * cp.sum(below) + (0 if hard else problem.C2 * cp.sum(above))
+    cost = problem.costs[0] @ below + (0 if hard else problem.costs[1] @ above)
     ended = run(cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + cost), band), backend, tol)
 
     a = problem.hinges.settled(np.concatenate([multipliers(side) for side in band]))

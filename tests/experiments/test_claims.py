@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from mmc.experiments.claims import FAILS, HOLDS, PARTLY, Claim, bsvm, framework, smem, to_markdown
+from mmc.experiments.claims import Claim, Kept, to_markdown
 from mmc.experiments.engines import engine
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.figures import draw_all
@@ -15,9 +15,11 @@ from mmc.experiments.figures.drawing import Drawing
 from mmc.experiments.results import Results
 from mmc.experiments.run import run
 from mmc.experiments.store import Store
+from mmc.experiments.told import bsvm, framework, smem
 from mmc.experiments.validation import load
 from tests.experiments.flat import made
 
+HOLDS, PARTLY, FAILS = Kept.HOLDS, Kept.PARTLY, Kept.FAILS
 C = {
     "max_abs": 4.0,
     "centre": 1.0,

@@ -14,9 +14,11 @@ from mmc.experiments.errors import ConfigError
 from mmc.experiments.figures import FIGURES, check_data, draw_all, options_of
 from mmc.experiments.figures.drawing import training_part
 from mmc.experiments.figures.ellipsoids import closest_points
+from mmc.experiments.figures.hulls import hull_points
 from mmc.experiments.outcome import Outcome
 from mmc.experiments.plan import plan
 from mmc.experiments.preparation import rows_of
+from mmc.experiments.results import Results
 from mmc.experiments.run import run
 from mmc.experiments.store import Store
 from mmc.experiments.validation import load
@@ -300,3 +302,38 @@ def test_dollars_and_underscores_of_users_are_text(tmp_path):
         outcome = run(load(tmp_path / "plain.yaml"), store, engine(1))
     outcome.draw(tmp_path)
     assert "_L $\\bad$ 5" in (tmp_path / "f.svg").read_text()
+
+
+def test_the_closest_points_of_the_hulls_are_the_svms():
+    """(2.10): w is u* − v* but for its length, and their distance is the margin 2 / ‖w‖."""
+    rng = np.random.default_rng(3)
+    y = np.repeat([1, -1], 30)
+    X = rng.standard_normal((60, 2)) + 4.0 * y[:, None]
+    model = SVM(C_pos=1e6, C_neg=1e6).fit(X, y)
+    u, v = hull_points(model)
+    w = model.coef_[0]
+    np.testing.assert_allclose(u - v, 2 * w / (w @ w), rtol=1e-5)
+    np.testing.assert_allclose(model.decision_function([u, v]), [1, -1], atol=1e-5)
+
+
+def test_the_pictures_of_hulls_and_ellipsoids_are_drawn(tmp_path):
+    path = tmp_path / "hulls.yaml"
+    path.write_text(
+        """\
+title: hulls
+datasets: {plane: {name: noisy_normals, options: {noisy: 0}}}
+scale: none
+methods:
+  E: {method: error-rate, eta_pos: 0.1, eta_neg: 0.1}
+  S: {method: svm, C_pos: 1.0e+6, C_neg: 1.0e+6}
+figures: {f: {kind: hulls, dataset: plane, svm: S, ellipsoids: E}}
+"""
+    )
+    config = load(path)
+    (figure,) = dict(draw_all(Results(config, plan(config), {}))).values()
+    assert [axes.get_title() for axes in figure.axes] == ["1: convex hulls", "2: one constraint", "3: two ellipsoids"]
+    assert [len(axes.patches) for axes in figure.axes] == [2, 0, 0]
+    plt.close("all")
+    path.write_text(path.read_text().replace("svm: S", "svm: E"))
+    with pytest.raises(ConfigError, match="'E' is no linear method of the kind 'svm'"):
+        load(path)

@@ -43,3 +43,20 @@ def test_the_config_states_the_least_number_for_each_metric():
     many = Reported(file="f", source="s", repetitions={"bound_pos": 10})
     assert runs_of(cells, many) == {("d", "accuracy"): 3, ("d", "bound_pos"): 10}
     assert runs_of(cells, Reported(file="f", source="s", repetitions=50))["d", "accuracy"] == 50
+
+
+def test_a_number_that_a_sweep_repeats_counts_once_and_what_is_infeasible_not_at_all():
+    """41.89 % of 191 points is a misprint: one number of ten, however often it is shown."""
+    printed = [("31.94", 191), ("36.65", 191), ("46.07", 191), ("47.12", 191), ("41.89", 191)]
+    printed += [("30.14", 209), ("20.57", 209), ("12.44", 209), ("10.05", 209), ("7.66", 209)]
+
+    def cell(number, points, values=(1.0,), reading=1):
+        keys = {"dataset": "d", "ridge": reading}
+        place = {"dataset": "d", "printed": number}
+        return Cell(keys, "error", values, place=place, reported=number, percent=True, resolution=100 / points)
+
+    once = [cell(*one) for one in printed]
+    misprints = [cell("41.89", 191, reading=reading) for reading in range(2, 9)]
+    infeasible = [cell("7.66", 70, ()), cell("47.12", 63, ())]
+    for cells in (once, once + misprints, once + infeasible):
+        assert set(runs_of(cells, Reported(file="f", source="s")).values()) == {1}

@@ -92,3 +92,9 @@ def test_a_trial_that_cannot_be_fitted_is_named(units):
     bad = replace(units[0], task=replace(units[0].task, params={"C_pos": -1}))
     with pytest.raises(TrialError, match=r"SVM on mine, repetition 1, fold 1: The 'C_pos' parameter"):
         run_unit(bad)
+
+
+def test_facts_of_a_record_are_what_the_fit_left_and_no_parameters(units):
+    (record,) = run_unit(units[0])  # an SVM with a Gaussian kernel
+    assert "gamma" not in record.facts
+    assert record.facts["n_iter"] > 0

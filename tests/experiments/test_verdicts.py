@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mmc.experiments.cells import Cell, Verdict
-from mmc.experiments.config import Constructed, Deviation, FittedSetting, Repeated, Reported
+from mmc.experiments.config import Constructed, Deviation, Elsewhere, FittedSetting, Repeated, Reported
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.layout import sign
 from mmc.experiments.verdicts import compare, judge, read_reported
@@ -142,6 +142,21 @@ def test_a_number_without_a_cell_is_listed_never_dropped(tmp_path):
     cells = compared(tmp_path, ["pima", "sonar"], cells=[])
     assert len(cells) == 8
     assert {c.verdict for c in cells} == {Verdict.NOT_RUN}
+
+
+def test_a_number_that_another_config_judges_is_shown_without_a_verdict(tmp_path):
+    other = Elsewhere(where={"eta_pos": 0.5, "method": "ITER"}, config="better", reason="another reading")
+    cells = compared(tmp_path, shift=3.0, elsewhere=[other])
+    assert [c.verdict for c in cells[:4]] == [Verdict.DIFFERS] * 3 + [Verdict.NONE]
+    assert (cells[3].reported, cells[3].reason, cells[3].see) == ("9.5", "another reading", "better")
+    nothing = compared(tmp_path, cells=[], elsewhere=[Elsewhere(where={"dataset": "pima"}, config="better", reason="")])
+    assert nothing == []
+
+
+def test_of_a_list_only_the_rows_named_are_looked_at(tmp_path):
+    """``where`` with a list keeps its column as a key: SOCP's number is not ITER's."""
+    cells = compared(tmp_path, where={"method": ["ITER"]})
+    assert [c.reported for c in cells] == [None, "10.0", None, "9.5", None, None, "×", None]
 
 
 def test_numbers_that_repeat_others_are_marked(tmp_path):

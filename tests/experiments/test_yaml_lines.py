@@ -95,3 +95,9 @@ def test_files_of_other_editors(tmp_path):
 def test_a_folder_is_no_config(tmp_path):
     with pytest.raises(ConfigError, match="cannot be read"):
         read(tmp_path)
+
+
+def test_a_table_is_no_config_and_the_message_says_what_to_type(tmp_path):
+    (tmp_path / "mine.csv").write_text("a,kind\n1,x\n")
+    with pytest.raises(ConfigError, match=r"this is a table, not a config; `mmc fit .*mine\.csv --target COLUMN`"):
+        read(tmp_path / "mine.csv")

@@ -52,6 +52,26 @@ def test_optimality_conditions(band, kernel):
         np.testing.assert_allclose(model.dual_coef_[0], expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("kernel", KERNELS, ids=by_kernel)
+@pytest.mark.parametrize("band", BANDS, ids=str)
+def test_slacks_and_their_multipliers(band, kernel):
+    """(3.25): ξ and η are feasible, the objective (2.3) is theirs, and μξ = ψη = 0."""
+    X, y = data(seed=2)
+    C1, C2, rho1, rho2 = band
+    model = BSVM(C1, C2, rho1, rho2, **kernel).fit(X, y)
+    margin = (2 * y - 1) * model.decision_function(X)
+    assert np.all(model.xi_ >= 0)
+    assert np.all(model.eta_ >= 0)
+    assert np.all(model.xi_ >= rho1 - margin - 1e-9)
+    assert np.all(model.eta_ >= margin - rho2 - 1e-9)
+    signed = (model.alpha_ - model.theta_) * (2 * y - 1)
+    square = signed @ (margin * (2 * y - 1) - model.intercept_)
+    loss = C1 * model.xi_.sum() + C2 * model.eta_.sum()
+    assert square / 2 + loss == pytest.approx(model.solution_.objective, rel=1e-9)
+    np.testing.assert_allclose(model.mu_ * model.xi_, 0, atol=1e-5 * C1)
+    np.testing.assert_allclose(model.psi_ * model.eta_, 0, atol=1e-5 * max(C2, 1))
+
+
 @pytest.mark.parametrize("solver", ["smo", "libsvm", "qp", "interior-point"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=by_kernel)
 def test_without_the_upper_penalty_it_is_scikit_learns_svc(kernel, solver):

@@ -1,5 +1,6 @@
 """Ellipsoid machines: the alternating algorithm against the exact cone program, and what the paper says of both."""
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from sklearn.svm import SVC
@@ -290,3 +291,39 @@ def test_a_kernel_without_a_gradient_serves_where_none_is_needed():
     SCSVM(kernel=kernel.__call__).fit(X, y, shapes)
     with pytest.raises(ValueError, match="callable kernel has no known gradient"):
         SMEM(kernel=kernel.__call__).fit(X, y, shapes)
+
+
+@pytest.mark.parametrize("kernel", [{"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.5}], ids=["linear", "rbf"])
+def test_squared_slacks_of_points_are_the_svm_with_squared_hinge(kernel):
+    """Without sets, (6) with Σ ξ² is the SVM with the squared hinge: cvxpy and the estimator agree."""
+    rng = np.random.default_rng(5)
+    y = np.repeat([1.0, -1.0], 20)
+    X = rng.standard_normal((40, 2)) + 0.7 * y[:, None]
+    model = SMEM(C=3.0, covering=None, penalty="squared", **kernel).fit(X, y)
+    K = X @ X.T if kernel["kernel"] == "linear" else np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2))
+    root = np.linalg.cholesky(K + 1e-10 * np.eye(40)) if kernel["kernel"] == "rbf" else X
+    w, b = cp.Variable(root.shape[1]), cp.Variable()
+    loss = cp.sum_squares(cp.pos(1 - cp.multiply(y, root @ w + b)))
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + 3.0 * loss))
+    problem.solve(solver="CLARABEL")
+    assert model.solution_.objective == pytest.approx(problem.value, rel=1e-5)
+    assert model.solution_.gap < 1e-5
+    np.testing.assert_allclose(model.decision_function(X), root @ w.value + b.value, atol=1e-3)
+
+
+def test_squared_slacks_of_sets_reach_the_cone_program():
+    """(6) with Σ ξ² over ellipsoids: with one slack per set and a small ε, as near to it as ε."""
+    rng = np.random.default_rng(6)
+    y = np.repeat([1.0, -1.0], 6)
+    X = rng.standard_normal((12, 2)) + 0.8 * y[:, None]
+    radii = rng.uniform(0.2, 0.6, 12)
+    model = SMEM(C=2.0, eps=1e-4, novelty="own", slack="shared", penalty="squared").fit(X, y, shapes=radii)
+    w, b = cp.Variable(2), cp.Variable()
+    margins = cp.multiply(y, X @ w + b) - radii * cp.norm(w)
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + 2.0 * cp.sum_squares(cp.pos(1 - margins))))
+    problem.solve(solver="CLARABEL")
+    assert model.solution_.objective == pytest.approx(problem.value, rel=1e-4)
+    assert model.exact_gap_ < 1e-3
+    np.testing.assert_allclose(model.coef_[0], w.value, rtol=2e-3)
+    with pytest.raises(ValueError, match="penalty='squared' needs solver='alternating'"):
+        SMEM(penalty="squared", solver="socp").fit(X, y, shapes=radii)

@@ -154,6 +154,21 @@ def test_a_path_over_C_equals_separate_fits(solver, kernel):
         np.testing.assert_allclose(step.decision, alone.decision_function(X), rtol=10 * near, atol=near)
 
 
+@pytest.mark.parametrize("kernel", [{}, {"kernel": "rbf", "gamma": 0.2}], ids=["linear", "rbf"])
+def test_the_bias_22_makes_the_ratios_of_both_classes_equal(kernel):
+    """The equality in (21): (w'x* + b) / w'(x̄ − x*) = −(w'y* + b) / w'(y* − ȳ) = ρ; w is the same with either bias."""
+    X, y = separable(4)
+    model = MMRM(C=np.inf, bias="ratio", **kernel).fit(X, y)
+    f = model.decision_function(X)
+    x, others = f[y > 0], f[y < 0]
+    ratios = x.min() / (x.mean() - x.min()), -others.max() / (others.max() - others.mean())
+    np.testing.assert_allclose(ratios, model.margin_ratio_, rtol=1e-6)
+    plain = MMRM(C=np.inf, **kernel).fit(X, y)
+    shift = plain.decision_function(X) - f
+    np.testing.assert_allclose(shift, shift[0], atol=1e-8)
+    assert abs(shift[0]) > 1e-3
+
+
 def test_C_counts_in_multiples_of_the_threshold_or_is_absolute():
     X, z = overlapping()
     threshold = 1 / min(np.sum(z > 0), np.sum(z < 0))

@@ -46,8 +46,13 @@ def points(seed, apart=0.0):
 
 
 def test_every_convex_method_has_a_program():
-    closed_or_heuristic = {"lda", "tsvc", "sc-svm"}
-    assert {entry.key for entry in WRITTEN} == set(CATALOGUE) - closed_or_heuristic
+    others = {
+        "lda",
+        "tsvc",
+        "sc-svm",
+        "mempm",
+    }  # in closed form, an alternation, plain SVMs, and a sum that is not concave
+    assert {entry.key for entry in WRITTEN} == set(CATALOGUE) - others
 
 
 @pytest.mark.parametrize("seed", range(3))

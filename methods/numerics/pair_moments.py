@@ -1,0 +1,150 @@
+"""Means and covariances of the two classes, divided by the class sizes m_i as the papers do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmc.methods.numerics.kernels import Array
+from mmc.methods.numerics.moments import Moments
+from mmc.methods.numerics.shrinkage import Spread
+
+_EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class PairMoments:
+    """First and second moments: the rows are (x_j - mean)/√m_i, so that cov = rows'rows of a class.
+
+    ``member`` marks in its columns the rows of the positive class, which come first, and of the negative one. ``counts`` are the
+    sizes m_i of the classes, or the sums of their weights. If only ``given`` moments are known, the rows are their factors.
+    """
+
+    mean_pos: Array
+    mean_neg: Array
+    rows: Array
+    member: Array
+    split: int
+    counts: tuple[float, float]
+    roots: Array | None = None  # √(w_j / Σw), if rows have weights
+    given: tuple[Moments, Moments] | None = None
+
+    @classmethod
+    def of(cls, X: Array, positive: NDArray[np.bool_], weight: Array | None = None) -> PairMoments:
+        """Return the moments of the rows of X; ``positive`` marks those of the positive class, weights are positive."""
+        order = np.argsort(~positive, kind="stable")
+        rows, split = X.take(order, axis=0), int(np.count_nonzero(positive))
+        means: list[Array] = []
+        if weight is None:
+            counts: list[float] = [split, len(X) - split]
+            for part in (rows[:split], rows[split:]):
+                means.append(part.sum(axis=0) / len(part))
+                part -= means[-1]
+                part *= 1 / sqrt(len(part))
+            roots = None
+        else:
+            roots, counts = np.sqrt(weight[order]), []
+            for at in (slice(None, split), slice(split, None)):
+                counts.append(float(roots[at] @ roots[at]))
+                roots[at] /= sqrt(counts[-1])
+                means.append((roots[at] ** 2) @ rows[at])
+                rows[at] -= means[-1]
+                rows[at] *= roots[at][:, None]
+        member = _member(split, len(X) - split)
+        return cls(means[0], means[1], rows, member, split, (counts[0], counts[1]), roots)
+
+    @classmethod
+    def given_as(cls, pos: Moments, neg: Moments) -> PairMoments:
+        """Return what the moments of the two classes tell without their rows."""
+        rows = np.vstack([pos.factor / sqrt(pos.count), neg.factor / sqrt(neg.count)])
+        split = len(pos.factor)
+        return cls(pos.mean, neg.mean, rows, _member(split, split), split, (pos.count, neg.count), given=(pos, neg))
+
+    def summed_up(self) -> tuple[Moments, Moments]:
+        """Return the moments of each class without the rows."""
+        if self.given is not None:
+            return self.given
+        found = []
+        for at, mean, count in zip(
+            (slice(None, self.split), slice(self.split, None)), (self.mean_pos, self.mean_neg), self.counts, strict=True
+        ):
+            roots = None if self.roots is None else self.roots[at]
+            rows = self.rows[at] * sqrt(count) if roots is None else self.rows[at] / roots[:, None]
+            weight = None if roots is None else roots**2 * count
+            found.append(Moments.of(rows, sample_weight=weight).affine(offset=mean))
+        return found[0], found[1]
+
+    def near_zero(self) -> tuple[Array, PairMoments]:
+        """Return a point between the means of given moments, and the moments as they are seen from there."""
+        assert self.given is not None
+        origin = self.mean_neg + (self.mean_pos - self.mean_neg) / 2
+        return origin, PairMoments.given_as(*(moments.affine(offset=-origin) for moments in self.given))
+
+    @cached_property
+    def difference(self) -> Array:
+        """The difference of the means, with what rounding took from given ones."""
+        d = self.mean_pos - self.mean_neg
+        return d if self.given is None else d + (self.given[0].rest - self.given[1].rest)
+
+    def same_means(self, sign: Array, seen: Array) -> bool:
+        """Whether the means of ``seen``, the points or their kernel values, differ by rounding only."""
+        if self.given is not None:
+            spread = np.sqrt(np.einsum("ij,ij->j", self.rows, self.rows))
+            return bool(np.all(np.abs(self.difference) <= 16 * _EPS * spread))
+        if self.roots is None:
+            mean = sign / np.where(sign > 0, *self.counts)
+        else:
+            mean = np.empty(len(sign))
+            mean[np.argsort(sign < 0, kind="stable")] = self.roots**2
+            mean *= sign
+        return bool(np.all(np.abs(mean @ seen) <= len(seen) * _EPS * np.abs(seen).max(axis=0)))
+
+    @cached_property
+    def spreads(self) -> tuple[Spread, Spread]:
+        """What a shrinkage asks of the two classes."""
+        if self.given is not None:
+            pos, neg = (_spread(moments) for moments in self.given)
+            return pos, neg
+        pos, neg = Spread.of(self.rows[: self.split]), Spread.of(self.rows[self.split :])
+        if self.roots is None:
+            return pos, neg
+        norms = np.einsum("ij,ij->i", self.rows, self.rows) / self.roots  # ‖x - μ‖²·√share
+        fourth = (norms**2) @ self.member
+        return (
+            replace(pos, n=self.counts[0], fourth=self.counts[0] * float(fourth[0])),
+            replace(neg, n=self.counts[1], fourth=self.counts[1] * float(fourth[1])),
+        )
+
+    @cached_property
+    def cov_pos(self) -> Array:
+        """The covariance of the positive class."""
+        rows = self.rows[: self.split]
+        return rows.T @ rows
+
+    @cached_property
+    def cov_neg(self) -> Array:
+        """The covariance of the negative class."""
+        rows = self.rows[self.split :]
+        return rows.T @ rows
+
+
+def _member(pos: int, neg: int) -> Array:
+    member = np.zeros((pos + neg, 2))
+    member[:pos, 0] = member[pos:, 1] = 1.0
+    return member
+
+
+def _spread(m: Moments) -> Spread:
+    """Return it from sums alone. Raise ValueError if the fourth one is not known."""
+    if np.isnan(m.fourth):
+        raise ValueError(
+            "ridge='auto' depends on Σ‖x - mean‖⁴, which these moments do not have: they were made from a covariance, or "
+            "their features were scaled. State the ridge as a number"
+        )
+    S = m.factor @ m.factor.T  # tr S² is that of R'R
+    n, p = m.count, len(m.mean)
+    return Spread(n, p, float(np.trace(S)) / n, float(np.vdot(S, S)) / n**2, m.fourth)
