@@ -45,9 +45,10 @@ reproduce-all: $(VENV)/.installed  ## every table of every paper
 check-tables: $(VENV)/.installed  ## run every table anew and compare with the committed results
 	$(BIN)/mmc check --all
 
-fuzz: $(VENV)/.installed  ## attack configs, files, stores and running processes, seeded (about an hour)
+fuzz: $(VENV)/.installed  ## attack configs, files, estimators, stores and running processes, seeded (about an hour)
 	$(BIN)/python -m tests.fuzz.configs --count 20000 --seed 0
 	$(BIN)/python -m tests.fuzz.files --count 3000 --seed 0
+	$(BIN)/python -m tests.fuzz.estimators --count 1650 --fits 7 --seed 0
 	$(BIN)/python -m tests.fuzz.stores
 	$(BIN)/python -m tests.fuzz.kills
 

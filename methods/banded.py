@@ -47,6 +47,7 @@ class _Banded(WeightedMethod):
             answer.primal.b,
             coef=answer.primal.coef @ train.X if self._linear else None,
             dual=answer.primal.coef,
+            judge=lambda rule: problem.judge(rule, answer.dual),
             attributes={
                 "alpha_": alpha,
                 "theta_": theta,

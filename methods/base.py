@@ -5,8 +5,9 @@ A subclass declares its parameters and supplies its mathematics in one function,
 
 from __future__ import annotations
 
+import inspect
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from math import isfinite
@@ -20,21 +21,30 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mmc.labels import positive_label
+from mmc.labels import are_words, positive_label
 from mmc.methods import entry_of
 from mmc.methods._sklearn import Interval, StrOptions
 from mmc.methods.numerics.gram import WHOLE, LazyGram
 from mmc.methods.numerics.kernels import KERNELS, UNSURE, WITH_GAMMA, Array, Kernel, KernelSpec, width
+from mmc.methods.numerics.memory import require
 from mmc.methods.numerics.pair_moments import PairMoments
+from mmc.methods.numerics.scales import check_measurable, fault
 from mmc.methods.numerics.workspace import Workspace
 from mmc.methods.pairs import SeveralClasses, fit_pairs, pair_decisions, votes
 from mmc.methods.problems import Answer, Problem
-from mmc.methods.solution import FitError, Solution, Status
+from mmc.methods.problems.delivered import Delivered, Judge, Verdict
+from mmc.methods.solution import FitError, NotConverged, Solution, Status, warn_of_positive
 from mmc.methods.solvers import Capabilities, Solver, load_solver, options_of
 from mmc.words import nearest
 
-_EARLIER = ("coef_", "dual_coef_", "support_", "support_vectors_", "estimators_")  # what an earlier fit may have left
+_RULE = ("coef_", "intercept_", "dual_coef_", "support_", "support_vectors_", "solution_")
+_EARLIER = (*_RULE, "bound_check_", "estimators_")  # what an earlier fit may have left
 _DISCRETE = "biuUS"  # the kinds of labels that cannot be continuous
+COPIES = 3  # of a Gram matrix that a solver for the whole of it holds at once
+FEWER = (
+    "take a solver that makes rows when it needs them ('libsvm', 'interior-point', 'column-generation'), fewer rows, or "
+    "sklearn.kernel_approximation.Nystroem in front of kernel='linear'"
+)
 A = TypeVar("A", bound=Answer[object, object])
 
 
@@ -57,29 +67,68 @@ class Training:
 
     def seen_by(self, spec: KernelSpec) -> Training:
         """Return the set as methods see it with this kernel: moved to 0, if it is far away and the kernel lets it be moved."""
-        return self.work.once("near 0", self._near_zero) if spec.movable else self
+        moved = self.work.once("near 0", self._near_zero)
+        return self if moved is None or not spec.movable else moved  # kept in its own work, self would be freed late
 
-    def _near_zero(self) -> Training:
-        """Subtract the mean of every feature that is farther from 0 than its values are from each other."""
+    def _near_zero(self) -> Training | None:
+        """Subtract the mean of every feature that is farther from 0 than its values are from each other; None if none is."""
         if self.pair is not None:
             origin, moved = self.pair.near_zero()
             return Training(self.X, self.sign, extra=self.extra, origin=origin, given=self.X, pair=moved)
         low, high = self.X.min(axis=0), self.X.max(axis=0)
-        far = np.maximum(low, -high) > high - low
+        spread, largest = high - low, np.maximum(high, -low)
+        check_measurable(spread, largest)
+        far = largest > 2 * spread
         if not far.any():
-            return self
+            return None
         origin = np.where(far, np.where(low == high, low, self.X.mean(axis=0)), 0.0)  # what is constant becomes 0
         return Training(self.X - origin, self.sign, extra=self.extra, origin=origin, given=self.X, weight=self.weight)
 
     def gram(self, spec: KernelSpec) -> Array:
         """Return the Gram matrix of the training points, made once per kernel. Do not write into it."""
-        return self.work.once(("gram", spec), lambda: spec(self.X, self.X))
+        return self.work.once(("gram", spec), lambda: self._gram(spec))
+
+    def _gram(self, spec: KernelSpec) -> Array:
+        n = len(self.X)
+        require(COPIES * 8 * n**2, f"the Gram matrix of {n:,} points, with what the solver makes of it,", FEWER)
+        return spec(self.X, self.X)
+
+    def average(self) -> Array:
+        """Return two columns of weights that average over the positive and over the negative class, made once."""
+        return self.work.once("average", self._average)
+
+    def _average(self) -> Array:
+        average, positive = np.empty((2, len(self.sign))), 0.5 + 0.5 * self.sign
+        size = float(positive.sum())
+        np.multiply(positive, 1 / size, out=average[0])
+        np.multiply(1 - positive, 1 / (len(positive) - size), out=average[1])
+        return average.T
+
+    def product(self, spec: KernelSpec, dual: Array) -> Array:
+        """Return Σ_j dual_j k(x_j, x_i) for every training point."""
+        gram: Array | None = self.work.known(("gram", spec))
+        return (self.kernel(spec) if gram is None else gram) @ dual
+
+    def lengths(self, spec: KernelSpec) -> Array:
+        """Return ‖x‖ in feature space for every training point, made once per kernel."""
+        return self.work.once(("lengths", spec), lambda: spec.lengths(self.X))
 
     def moments(self) -> PairMoments:
         """Return the moments of the points themselves, made once."""
         if self.pair is not None:
             return self.pair
         return self.work.once("moments", lambda: PairMoments.of(self.X, self.sign > 0, self.weight))
+
+    @property
+    def rows_alike(self) -> bool:
+        """Whether there are rows, and all count the same: then each can be left out."""
+        return self.pair is None and self.weight is None
+
+    @property
+    def counts(self) -> tuple[float, float]:
+        """The number of rows of both classes, or the sums of their weights."""
+        weight = np.ones(len(self.sign)) if self.weight is None else self.weight
+        return float(weight[self.sign > 0].sum()), float(weight[self.sign < 0].sum())
 
     def kernel(self, spec: KernelSpec) -> Array | LazyGram:
         """Return the Gram matrix, or a stand-in that makes rows on demand if it is too large for memory."""
@@ -105,8 +154,9 @@ class Fitted:
 
     f(x) = coef·x + intercept, or Σ_i dual_i k(points_i, x) + intercept where ``points`` are the training points
     unless given. ``places`` are attributes that are points. All points count from the origin of the training set.
-    ``errors`` are the worst-case errors (positive, negative) of a method that promises them;
-    ``attributes`` are set on the estimator as they are.
+    ``errors`` are the worst-case errors (positive, negative) of a method that promises them, ``held_out`` computes what
+    left-out points say of these; ``attributes`` are set on the estimator as they are. ``judge`` has the last word on objective, gap
+    and errors: it sees the decision values on the training points, or on ``judged``.
     """
 
     objective: float
@@ -118,9 +168,12 @@ class Fitted:
     dual: Array | None = None
     points: Array | None = None
     errors: tuple[float, float] | None = None
+    held_out: Callable[[], tuple[float, float]] | None = None
     status: Status = Status.SOLVED
     attributes: Mapping[str, object] = field(default_factory=dict)
     places: Mapping[str, Array] = field(default_factory=dict)
+    judge: Judge | None = None
+    judged: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -229,7 +282,7 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
         except SeveralClasses as several:
             found = several
         else:
-            return self._fit_one(train)
+            return self._fit_one(train, examined=True)
         fit_pairs(self, found)
         return self
 
@@ -310,6 +363,13 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
                 yield Step(point, now - start, variant, decision)
             start = time.perf_counter()
 
+    @property
+    def _names_a_class(self) -> bool:
+        """Whether a parameter was given that is about the positive or the negative class."""
+        parameters = inspect.signature(type(self)).parameters
+        sided = [name for name in parameters if name.endswith(("_pos", "_neg"))]
+        return any(getattr(self, name) != parameters[name].default for name in sided)
+
     # -- the parts ------------------------------------------------------------------------------------------
     @property
     def _kernel(self) -> KernelSpec:
@@ -389,6 +449,8 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
             raise ValueError(f"pos_label={positive!r} is not a label of y: {known}")
         self.pos_label_ = self.classes_[known.index(positive)]
         self._flip = 1.0 if positive == known[1] else -1.0
+        if stated is None and are_words(known) and self._names_a_class:
+            warn_of_positive(positive, "pos_label=LABEL", stacklevel=5)
 
     def _validated(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, NDArray[np.generic]]:
         """Return X and y as arrays, checked as scikit-learn does."""
@@ -405,24 +467,107 @@ class BinaryMethod(ClassifierMixin, BaseEstimator):
             if hasattr(other, name):
                 setattr(self, name, getattr(other, name))
 
-    def _fit_one(self, train: Training) -> Self:
+    def _fit_one(self, train: Training, examined: bool = False) -> Self:
         start = time.perf_counter()
         spec = self._kernel
         space = train.seen_by(spec)
         if spec.kernel in UNSURE and self._needs_definite:
             space.work.once(("definite", spec), lambda: spec.check_definite(space.gram(spec)))
-        fitted = self._fit(space)
-        self._store(fitted, space)
+        with np.errstate(all="ignore"):  # whatever comes of it, the last word is the certificate's
+            fitted = self._attempt(space)
+            self._store(fitted, space)
+            verdict = self._judged(fitted, space)
+        if verdict.errors is not None:
+            self.worst_case_error_ = np.array(verdict.errors[:: -int(self._flip)])
+        for name, fact in verdict.facts.items():
+            setattr(self, name, fact)
         self.solution_ = Solution(
             fitted.status,
-            float(fitted.objective),
-            float(fitted.gap),
+            float(verdict.objective),
+            float(verdict.gap),
             int(fitted.iterations),
             time.perf_counter() - start,
             self.solver,
             fitted.version,
         )
+        if examined and fitted.held_out is not None:
+            self._examine(fitted.held_out())
         return self
+
+    def _examine(self, held_out: tuple[float, float]) -> None:
+        """Hook: what left-out points say of the bounds of (positive, negative)."""
+
+    def _attempt(self, space: Training) -> Fitted:
+        """Solve; where rounding defeats the solver, say which scale or parameter is at fault."""
+        try:
+            return self._fit(space)
+        except NotConverged as error:
+            raise NotConverged(self._with_fault(str(error), space), error.iterations, error.residual) from None
+        except (ArithmeticError, np.linalg.LinAlgError) as error:
+            raise NotConverged(
+                self._with_fault(f"rounding defeats solver {self.solver!r} on these data", space)
+            ) from error
+        except ValueError as error:
+            if isinstance(error, FitError) or "infs or NaNs" not in str(error):  # scipy has no class of its own for it
+                raise
+            raise NotConverged(
+                self._with_fault(f"solver {self.solver!r} met a number that is not finite", space)
+            ) from None
+
+    def _with_fault(self, message: str, space: Training) -> str:
+        found = fault(space.X, space.origin, self.get_params(deep=False))
+        return f"{message}; {found}" if found else message
+
+    def _judged(self, fitted: Fitted, space: Training) -> Verdict:
+        """Return what the stored rule is worth; raise NotConverged if that is not what was asked for.
+
+        An iterate that a cap cut short, which the status says, may be as far from the optimum as it is.
+        """
+        verdict = Verdict(fitted.objective, fitted.gap, fitted.errors)
+        if fitted.judge is not None and space.pair is None and space.weight is None:  # it sees rows that count alike
+            verdict = fitted.judge(self._delivered(fitted, space))
+        allowed = verdict.allowed
+        if self.solver_options:
+            asked = map(self.solver_options.get, ("tol", "gap"))
+            allowed = max([allowed, *(10 * float(value) for value in asked if isinstance(value, Real))])
+        capped = fitted.status is Status.CAPPED
+        if not isfinite(verdict.objective) or not (capped or verdict.gap <= allowed):
+            for name in _RULE:
+                self.__dict__.pop(name, None)
+            raise NotConverged(
+                self._with_fault(
+                    f"solver {self.solver!r} of {type(self).__name__} delivers a rule that is not certified: its relative "
+                    f"duality gap is {verdict.gap:.1e}, accepted are {allowed:.0e}",
+                    space,
+                ),
+                fitted.iterations,
+                float(verdict.gap),
+            )
+        return verdict
+
+    def _delivered(self, fitted: Fitted, space: Training) -> Delivered:
+        """Return the stored rule on the points that judge it."""
+        spec, at = self._kernel, fitted.judged
+        if fitted.coef is not None:
+            values: Array = (space.X if at is None else at) @ fitted.coef
+        else:
+            assert fitted.dual is not None
+            if at is None:
+                values = self._on_training(fitted.dual, space)
+            else:
+                values = spec(at, at if fitted.points is None else fitted.points) @ fitted.dual
+        return Delivered(
+            values,
+            space.average(),
+            fitted.intercept,
+            lambda: space.lengths(spec) if at is None else spec.lengths(at),
+            fitted.coef,
+            fitted.dual,
+        )
+
+    def _on_training(self, dual: Array, space: Training) -> Array:
+        """Return a kernel expansion on the training points."""
+        return space.product(self._kernel, dual)
 
     def _store(self, fitted: Fitted, space: Training) -> None:
         """Set what `decision_function` needs, and the other attributes of a fit."""

@@ -19,6 +19,7 @@ from mmc.methods.base import Fitted, Training
 from mmc.methods.covering import Covering
 from mmc.methods.knowledge import KnowledgeMethod
 from mmc.methods.numerics.kernels import Kernel
+from mmc.methods.problems.delivered import Delivered, Verdict
 from mmc.methods.problems.knowledge import KnowledgeProblem, overlap
 from mmc.methods.problems.shapes import KnowledgeSets
 from mmc.methods.solvers import knowledge_socp
@@ -56,9 +57,14 @@ class _EllipsoidMachine(KnowledgeMethod):
         critical, _ = sets.critical(self._kernel, rule.points, rule.weights)
         if not self._linear:
             return self._read(problem, answer, critical, exact_gap_=np.nan)
-        exact = problem.certify_sets(rule, answer.dual if shared or squared else knowledge_socp.solve(problem).dual)
-        fitted = self._read(problem, answer, critical, exact_gap_=exact.gap)
-        return replace(fitted, objective=exact.objective, gap=exact.gap) if shared else fitted
+        exact = answer.dual if shared or squared else knowledge_socp.solve(problem).dual
+
+        def judge(rule: Delivered) -> Verdict:
+            whole = problem.judge_sets(rule, exact)
+            verdict = whole if shared else problem.judge(rule, answer.dual)
+            return replace(verdict, facts={"exact_gap_": whole.gap})
+
+        return replace(self._read(problem, answer, critical), judge=judge)
 
 
 class HMEM(_EllipsoidMachine):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import sqrt
+from dataclasses import dataclass
+from math import inf, nan, sqrt
 from numbers import Real
 from typing import ClassVar, Self
 
@@ -11,18 +12,32 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mmc.methods._sklearn import Interval
-from mmc.methods.base import Fitted, Training
-from mmc.methods.from_moments import FromMoments
+from mmc.methods.base import COPIES, FEWER, Fitted, Training
+from mmc.methods.estimated_moments import MomentMethod, Pair, PerClass, Regular, cantelli
+from mmc.methods.numerics.cholesky import pivoted_cholesky
 from mmc.methods.numerics.kernel_moments import KernelMoments
 from mmc.methods.numerics.kernels import Array, Kernel
+from mmc.methods.numerics.left_out import LeftOut, within_reach
+from mmc.methods.numerics.memory import require
 from mmc.methods.problems.ellipsoid_geometry import Coordinates, Geometry, KernelGeometry
-from mmc.methods.problems.ellipsoid_pair import ClosestPoints, EllipsoidPair, certify, infeasible
+from mmc.methods.problems.ellipsoid_pair import ClosestPoints, EllipsoidPair, Separation, certify, infeasible
 
 
-class ErrorRateClassifier(FromMoments):
+@dataclass(frozen=True)
+class _View:
+    """The ellipsoids, how their covariances were made regular, and for a kernel the moments before and after."""
+
+    geometry: Geometry
+    regular: Regular
+    plain: KernelMoments | None = None
+    kernel: KernelMoments | None = None
+
+
+class ErrorRateClassifier(MomentMethod):
     """The hyperplane of largest margin whose worst-case errors are at most ``eta_pos`` and ``eta_neg``.
 
-    (3.12): the errors are bounded for every distribution that has the means and covariances of the training set. With
+    (3.12): the errors are bounded for every distribution that has the means and covariances of the training set; that
+    they are estimates is for ``ridge`` and the two uncertainties. With
     κ_i = √((1 - η_i)/η_i) the Chebyshev-Cantelli inequality turns that into (3.15), min ½‖w‖² s.t.
     w'μ1 - b ≥ 1 + κ1‖C1'w‖ and b - w'μ2 ≥ 1 + κ2‖C2'w‖, for a kernel into (3.29).
 
@@ -42,8 +57,15 @@ class ErrorRateClassifier(FromMoments):
         The degree of "poly".
     coef0 : float, default 1.0
         The constant of "poly" and "sigmoid".
-    ridge : float, default 0.0
-        Added to both covariances (the paper's ε): Σ_i + ridge·I in feature space.
+    ridge : "auto" or float, default "auto"
+        "auto" shrinks the covariance of each class by the rule of Ledoit & Wolf, (1 - δ_i) Σ_i + δ_i tr(Σ_i)/p I, in
+        feature space; for a kernel p is the rank of the Gram matrix. It depends on units: scale the features. A number is added to both covariances (the
+        paper's ε): Σ_i + ridge·I.
+    mean_uncertainty : float or pair of floats, default 0.0
+        ν of Lanckriet et al. (2003), in standard deviations, for both classes or for (positive, negative): the bounds
+        hold for every mean that is off by at most that.
+    covariance_uncertainty : float or pair of floats, default 0.0
+        ρ: the bounds hold for every covariance that is off by at most that, in the Frobenius norm.
     solver : {"secular", "socp", "ellipsoid", "cvxpy"}, default "secular"
         The algorithm: the secular equations, a cone program, the iteration of Lin & Han, or (3.15) written in cvxpy.
     solver_options : dict or None, default None
@@ -81,7 +103,13 @@ class ErrorRateClassifier(FromMoments):
     dual_coef_ : ndarray of shape (1, n_support)
         Their coefficients.
     worst_case_error_ : ndarray of shape (2,)
-        The bound of each class at the hyperplane found, in the order of ``classes_``.
+        The bound of each class at the hyperplane found, in the order of ``classes_``: a bound on the training moments,
+        for every distribution that has exactly these.
+    bound_check_ : ndarray of shape (2,)
+        What the moments of left-out points make of these bounds; ``fit`` warns where it is far more. Only after a ``fit``
+        of rows without weights.
+    ridge_, shrinkage_ : ndarray of shape (2,)
+        What was added to the diagonal of each covariance, and the δ_i, in the order of ``classes_``.
     angle_ : float
         With solver "ellipsoid": the angle, in radians, at which the iteration stopped.
     n_iter_ : int
@@ -92,8 +120,9 @@ class ErrorRateClassifier(FromMoments):
     Examples
     --------
     >>> from mmc.methods import ErrorRateClassifier
-    >>> X = [[-2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]]
-    >>> model = ErrorRateClassifier(eta_pos=0.3, eta_neg=0.3).fit(X, [0, 0, 0, 1, 1, 1])
+    >>> from sklearn.datasets import make_blobs
+    >>> X, y = make_blobs(100, centers=[[-2, 0], [2, 0]], random_state=0)
+    >>> model = ErrorRateClassifier(eta_pos=0.3, eta_neg=0.3).fit(X, y)
     >>> model.predict([[0.5, 3.0]])
     array([1])
     >>> bool((model.worst_case_error_ <= 0.3 + 1e-9).all())
@@ -101,7 +130,7 @@ class ErrorRateClassifier(FromMoments):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **FromMoments._parameter_constraints,
+        **MomentMethod._parameter_constraints,
         "eta_pos": [Interval(Real, 0, 1, closed="right"), None],
         "eta_neg": [Interval(Real, 0, 1, closed="right"), None],
     }
@@ -115,7 +144,9 @@ class ErrorRateClassifier(FromMoments):
         gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 1.0,
-        ridge: float = 0.0,
+        ridge: float | str = "auto",
+        mean_uncertainty: PerClass = 0.0,
+        covariance_uncertainty: PerClass = 0.0,
         solver: str = "secular",
         solver_options: dict[str, object] | None = None,
         pos_label: object = None,
@@ -128,6 +159,8 @@ class ErrorRateClassifier(FromMoments):
         self.degree = degree
         self.coef0 = coef0
         self.ridge = ridge
+        self.mean_uncertainty = mean_uncertainty
+        self.covariance_uncertainty = covariance_uncertainty
         self.solver = solver
         self.solver_options = solver_options
         self.pos_label = pos_label
@@ -135,46 +168,55 @@ class ErrorRateClassifier(FromMoments):
 
     def feasible_eta_neg(self, X: ArrayLike, y: ArrayLike, eta_pos: ArrayLike) -> Array:
         """Return, for each ``eta_pos``, the edge below which no ``eta_neg`` is feasible; nan where none is."""
-        edge = self._geometry(self._training(X, y).seen_by(self._kernel)).edge
-        return np.array([_eta(edge.largest(_kappa(eta))) for eta in np.ravel(eta_pos)])
+        edge, nu = self._view(self._training(X, y).seen_by(self._kernel)).geometry.edge, self._nu
+        largest = [edge.largest(_kappa(eta) + nu[0]) - nu[1] for eta in np.ravel(eta_pos)]
+        return np.array([_eta(kappa) if kappa >= 0 else nan for kappa in largest])
 
     def _expected_failed_checks(self) -> dict[str, str]:
         """Return the checks of scikit-learn that cannot pass, and why."""
-        why = "few points leave the covariances in a kernel's space singular: the gap is certified to 1e-6, w is not to 1e-7"
-        return {} if self._linear else {"check_sample_weight_equivalence_on_dense_data": why}
+        why = "15 points, some repeated, in 30 dimensions without a ridge: fit raises NotConverged, with weights or without"
+        return {"check_sample_weight_equivalence_on_dense_data": why} if self._linear else {}
 
     # -- the problem ----------------------------------------------------------------------------------------
     def _fit(self, train: Training) -> Fitted:
         problem = self._problem(train)
         return self._read(train, problem, self._solve(problem))
 
-    def _geometry(self, train: Training) -> Geometry:
-        make = self._linear_geometry if self._linear else self._kernel_geometry
-        return train.work.once(("ellipsoids", self._kernel, self.ridge), lambda: make(train))
+    def _view(self, train: Training) -> _View:
+        make = self._linear_view if self._linear else self._kernel_view
+        return train.work.once(("ellipsoids", self._kernel, self.ridge, self._rho), lambda: make(train))
 
-    def _linear_geometry(self, train: Training) -> Geometry:
+    def _linear_view(self, train: Training) -> _View:
         m = train.moments()
-        geometry = Coordinates(m.member, self.ridge, m.difference, m.rows)
-        return geometry if geometry.definite else geometry.compressed
+        regular = self._regular(lambda: m.spreads)
+        rows = m.shrunk_rows(*regular.shrinkage)
+        geometry = Coordinates(m.member, self._total(regular), m.difference, rows)
+        return _View(geometry if geometry.definite else geometry.compressed, regular)
 
-    def _kernel_geometry(self, train: Training) -> Geometry:
-        m = self._kernel_moments(train)
-        return KernelGeometry(m.member, self.ridge, m.G, m.g, m.dd, m.noise)
+    def _kernel_view(self, train: Training) -> _View:
+        spec, auto = self._kernel, isinstance(self.ridge, str)
 
-    def _kernel_moments(self, train: Training) -> KernelMoments:
-        spec = self._kernel
+        def make() -> tuple[KernelMoments, int]:  # a callable kernel may own its result
+            n = len(train.X)
+            require(COPIES * 8 * n**2, f"the Gram matrix of {n:,} points, with what the solver makes of it,", FEWER)
+            K = spec(train.X, train.X)
+            rank = pivoted_cholesky(K).dimensions if auto else 0
+            return KernelMoments.of(K, train.sign > 0, train.weight, in_place=not callable(spec.kernel)), rank
 
-        def make() -> KernelMoments:  # a callable kernel may own its result
-            K, owned = spec(train.X, train.X), not callable(spec.kernel)
-            return KernelMoments.of(K, train.sign > 0, train.weight, in_place=owned)
+        plain, rank = train.work.once(("kernel moments", spec, auto), make)
+        regular = self._regular(lambda: plain.spreads(rank, train.counts))
+        m = plain.shrunk(*regular.shrinkage)
+        geometry = KernelGeometry(m.member, self._total(regular), m.G, m.g, m.dd, m.noise)
+        return _View(geometry, regular, plain, m)
 
-        return train.work.once(("kernel moments", spec), make)
+    def _total(self, regular: Regular) -> Pair:
+        return regular.ridge[0] + self._rho[0], regular.ridge[1] + self._rho[1]
 
     def _problem(self, train: Training) -> EllipsoidPair:
-        geometry, pos, neg = self._geometry(train), self.eta_pos, self.eta_neg
+        geometry, pos, neg, nu = self._view(train).geometry, self.eta_pos, self.eta_neg, self._nu
         if pos is None or neg is None:
-            pos, neg = _half_way(geometry, pos, neg)
-        return EllipsoidPair(geometry, (_kappa(pos), _kappa(neg)))
+            pos, neg = _half_way(geometry, pos, neg, nu)
+        return EllipsoidPair(geometry, (_kappa(pos) + nu[0], _kappa(neg) + nu[1]), nu)
 
     def _fit_ahead(self, train: Training, variants: Sequence[Self]) -> None:
         """Let a solver that can take all sizes together: one step then costs little more than for one."""
@@ -188,6 +230,7 @@ class ErrorRateClassifier(FromMoments):
     # -- the answer -----------------------------------------------------------------------------------------
     def _read(self, train: Training, problem: EllipsoidPair, found: ClosestPoints) -> Fitted:
         """Turn r = z1 - z2 into w, b (3.24, 3.27) and the bounds that hold there."""
+        view = self._view(train)
         whole, kappa = problem.geometry, problem.kappa
         proof = found.certificate
         if proof is None:
@@ -199,17 +242,17 @@ class ErrorRateClassifier(FromMoments):
             scale, middle = 2 / proof.norm2, found.middle
         b = scale * middle  # relative to the midpoint of the means
         sides = scale * proof.along / 2 - b, scale * proof.along / 2 + b
-        errors = [_cantelli(side, scale * s) for side, s in zip(sides, proof.spread, strict=True)]
-        attributes = {} if found.angle is None else {"angle_": found.angle}
+        errors = [cantelli(side, scale * s, nu) for side, s, nu in zip(sides, proof.spread, problem.nu, strict=True)]
+        regular = {"ridge_": self._by_class(view.regular.ridge), "shrinkage_": self._by_class(view.regular.shrinkage)}
         w = scale * (whole.from_coordinates(found.primal) if found.in_coordinates else found.primal)
         coef = dual = None
-        if self._linear:
+        if view.kernel is None:
             coef, m = w, train.moments()
             midpoint = w @ (m.mean_pos + m.mean_neg) / 2
         else:
-            inner = self._kernel_moments(train)
-            dual = inner.on_points(float(w[0]), w[1:])
-            midpoint = dual @ inner.means @ [0.5, 0.5]
+            dual = view.kernel.on_points(float(w[0]), w[1:])
+            midpoint = dual @ view.kernel.means @ [0.5, 0.5]
+        share = float(sides[0] / (sides[0] + sides[1]))
         return Fitted(
             objective=scale**2 * proof.norm2 / 2,
             gap=proof.gap,
@@ -219,9 +262,33 @@ class ErrorRateClassifier(FromMoments):
             coef=coef,
             dual=dual,
             errors=(errors[0], errors[1]),
+            held_out=(lambda: self._left_out(train, problem, proof).bounds((share, 1 - share)))
+            if train.rows_alike
+            else None,
             status=found.status,
-            attributes=attributes,
+            attributes=regular if found.angle is None else {**regular, "angle_": found.angle},
         )
+
+    def _left_out(self, train: Training, problem: EllipsoidPair, proof: Separation) -> LeftOut:
+        """Return what is known of every point left out: r = d - Σ_i κ_i Σ_i r/s_i is of the form M r = d."""
+        view, c0 = self._view(train), 1.0
+        margin = proof.along - sum(k * s for k, s in zip(problem.kappa, proof.spread, strict=True))
+        length = margin / proof.norm2 if margin > 0 else 1.0  # of r, beside the r that was found
+        c = [
+            k / (length * s) if s > 0 else (inf if k > 0 else 0.0)
+            for k, s in zip(problem.kappa, proof.spread, strict=True)
+        ]
+        c0 += sum(ridge * weight for ridge, weight in zip(problem.geometry.ridge, c, strict=True) if ridge > 0)
+        weights = c[0] * (1 - view.regular.shrinkage[0]), c[1] * (1 - view.regular.shrinkage[1])
+        if view.plain is not None:
+            m = view.plain
+            return LeftOut.of_gram(m.G, m.g, m.dd, train.sign > 0, c0, weights)
+        moments = train.moments()
+        weights = within_reach(weights, (moments.cov_pos.trace(), moments.cov_neg.trace()), c0)
+        M = weights[0] * moments.cov_pos + weights[1] * moments.cov_neg
+        M.ravel()[:: len(M) + 1] += c0
+        rows = moments.rows[: moments.split], moments.rows[moments.split :]
+        return LeftOut.in_coordinates(rows, M, moments.difference, weights)
 
 
 def _kappa(eta: float) -> float:
@@ -232,28 +299,23 @@ def _eta(kappa: float) -> float:
     return 1 / (1 + kappa * kappa)
 
 
-def _cantelli(side: float, spread: float) -> float:
-    """Return the largest probability (3.13) of the wrong side for a mean that lies ``side`` on the right one."""
-    if side <= 0:
-        return 1.0
-    return spread**2 / (spread**2 + side**2)
-
-
-def _half_way(geometry: Geometry, eta_pos: float | None, eta_neg: float | None) -> tuple[float, float]:
+def _half_way(geometry: Geometry, eta_pos: float | None, eta_neg: float | None, nu: Pair) -> tuple[float, float]:
     """Fill in the rates that are not given: half-way between the smallest feasible one and 1."""
     edge = geometry.edge
     if eta_pos is None and eta_neg is None:
-        p = edge.demand((1.0, 1.0))[1]
-        if np.isinf(p):
-            raise infeasible(EllipsoidPair(geometry, (1.0, 1.0)), p)
-        eta = (1 + p * p / (1 + p * p)) / 2
+        room = edge.reach(nu, (1.0, 1.0))
+        if room == 0:
+            asked = 1 + nu[0], 1 + nu[1]
+            raise infeasible(EllipsoidPair(geometry, asked, nu), edge.demand(asked)[1])
+        eta = (1 + _eta(room)) / 2
         return eta, eta
     given = eta_pos if eta_pos is not None else eta_neg
     assert given is not None
     kappa = _kappa(given)
-    asked = (kappa, 0.0) if eta_pos is not None else (0.0, kappa)
+    asked = (kappa + nu[0], nu[1]) if eta_pos is not None else (nu[0], kappa + nu[1])
     p = edge.demand(asked)[1]
     if p >= 1:
-        raise infeasible(EllipsoidPair(geometry, asked), p)
-    other = (1 + _eta((edge if eta_pos is not None else edge.mirrored).largest(kappa))) / 2
-    return (given, other) if eta_pos is not None else (other, given)
+        raise infeasible(EllipsoidPair(geometry, asked, nu), p)
+    if eta_pos is not None:
+        return given, (1 + _eta(edge.largest(asked[0]) - nu[1])) / 2
+    return (1 + _eta(edge.mirrored.largest(asked[1]) - nu[0])) / 2, given

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
+from mmc.labels import positive_label
 from mmc.methods._sklearn import checked_weights
 from mmc.methods.base import BinaryMethod, Training
 from mmc.methods.numerics.kernels import Array
@@ -59,7 +60,7 @@ class FromMoments(BinaryMethod):
             return self
         self._forget("moments_", "_rows")
         if sample_weight is None:
-            return self._fit_one(train)._remember(train)
+            return self._fit_one(train, examined=True)._remember(train)
         weight = checked_weights(sample_weight, train.X, dtype=np.float64, ensure_non_negative=True)
         kept = np.flatnonzero(weight)
         for label, sign in ((self.pos_label_, 1.0), (self.classes_[self.classes_ != self.pos_label_][0], -1.0)):
@@ -266,7 +267,7 @@ class FromMoments(BinaryMethod):
 
     def _pair(self, first: Label, second: Label) -> Self:
         """Fit a clone to two of several classes."""
-        own: Self = clone(self)
+        own: Self = clone(self).set_params(pos_label=positive_label([first, second]))
         try:
             own.fit_moments(ClassMoments({label: self.moments_[label] for label in (first, second)}))
             return own

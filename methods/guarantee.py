@@ -15,11 +15,13 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from mmc.labels import are_words, positive_label
 from mmc.methods.guarantee_record import ClassGuarantee, Guarantee
 from mmc.methods.held_out import Calibration, Labels, Sample, Seed, Splitter, held_out, scores_of
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.order_statistics import interval, kept_with, upper_bound
-from mmc.methods.rate_thresholds import Limits, Pair, Thresholds, place
+from mmc.methods.rate_thresholds import Limits, Pair, Thresholds, feasible_up_to, place
+from mmc.methods.solution import warn_of_positive
 from mmc.words import nearest
 
 MaxError = float | Mapping[Hashable, float]
@@ -44,7 +46,8 @@ class RateGuarantee(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ``decision_function`` is used.
     max_error : float or dict of {label: rate}, default=0.05
         The largest error rate of each limited class, between 0 and 1. The error rate of a class is the share of its examples
-        that get the other label. A number is the limit of the positive class, ``classes_[1]``.
+        that get the other label. A number is the limit of the positive class: the larger label, as numbers if all labels
+        are numbers. If they are words, ``fit`` warns which one it took.
 
         With one limit the error of the other class is as small as the scores allow. With two limits both hold together
         with ``confidence``. How it is shared between them depends on the sizes of the two calibration samples. If no
@@ -85,9 +88,15 @@ class RateGuarantee(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     Notes
     -----
-    The confidence is that of one fit, with rates chosen before looking at the calibration sample. A fit that raises
-    InfeasibleProblem breaks no promise, but whoever tries other rates or seeds on the same data until one fits picks the
-    lucky ones. For two limits near what the scores allow, prefer ``abstain``.
+    What the promise covers: with probability ``confidence`` over the calibration sample, one fit does not end in a rule that
+    breaks a limit. The rates are chosen before looking at the calibration sample. A fit that raises InfeasibleProblem breaks no promise,
+    but whoever tries other rates or seeds on the same data until one fits picks the lucky ones.
+
+    With one limit, or with ``abstain``, there always is a rule, so the promise is also one about the rule you get. With two
+    limits and no undecided zone it is not. Say that no threshold keeps both in truth: then every rule that a lucky sample
+    allows breaks one, and no method can promise otherwise, only make such samples rare. ``guarantee_.feasible_up_to`` tells
+    the lucky from the sound: 1 minus it is a p-value for "no threshold keeps both". If it is hardly above
+    ``confidence``, take ``abstain``, more examples or looser limits.
 
     If ``estimator`` has no ``decision_function``, its score is the logarithm of the odds. Further arguments of ``fit``,
     such as ``sample_weight``, are routed to the classifier's ``fit`` if scikit-learn's metadata routing is on. Weights
@@ -152,7 +161,7 @@ calibration: 0 of 64 wrong
         X, y = indexable(X, y)
         sample = self._sample(X, _two_kinds(y), params)
         labels = self._labels(sample.y)
-        limits = Limits(_rates(self.max_error, labels), self.confidence)
+        limits = Limits(_rates(self._asked(labels.tolist()), labels), self.confidence)
         self._check_abstain(labels, limits)
         held = held_out(self.estimator, sample, self.calibration, self.random_state)
         scores = held.of(labels)
@@ -164,6 +173,8 @@ calibration: 0 of 64 wrong
             self.__dict__.pop(name, None)
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
+        if not isinstance(self.max_error, Mapping) and are_words(labels.tolist()):
+            warn_of_positive(positive_label(labels.tolist()), f"max_error={{LABEL: {self.max_error}}}", stacklevel=3)
         return self
 
     def decision_function(self, X: ArrayLike) -> Array:
@@ -250,6 +261,12 @@ calibration: 0 of 64 wrong
             )
         return labels
 
+    def _asked(self, labels: list[Hashable]) -> Mapping[Hashable, float]:
+        """Return the limits by label; a number is that of the positive class."""
+        if isinstance(self.max_error, Mapping):
+            return self.max_error
+        return {positive_label(labels): self.max_error}
+
     def _check_abstain(self, labels: Labels, limits: Limits) -> None:
         if self.abstain is None:
             return
@@ -290,7 +307,8 @@ def _promise(scores: Pair, limits: Limits, rule: Thresholds, labels: Labels, *, 
                 abstained_interval=interval(abstained, n, limits.confidence),
             )
         )
-    return Guarantee(tuple(entries), limits.confidence, exact)
+    alone = None not in rule.ranks and rule.low == rule.high
+    return Guarantee(tuple(entries), limits.confidence, exact, feasible_up_to(scores, limits) if alone else None)
 
 
 def _two_kinds(y: ArrayLike) -> Labels:
@@ -302,10 +320,9 @@ def _two_kinds(y: ArrayLike) -> Labels:
     return checked
 
 
-def _rates(max_error: MaxError, labels: Labels) -> tuple[float | None, float | None]:
-    """Return the limits in the order of the labels; a number is that of the second."""
+def _rates(asked: Mapping[Hashable, float], labels: Labels) -> tuple[float | None, float | None]:
+    """Return the limits in the order of the labels."""
     known = labels.tolist()
-    asked = max_error if isinstance(max_error, Mapping) else {known[1]: max_error}
     if not asked:
         raise ValueError(f"max_error has no limit: give the largest error rate of {_names(labels)}, or of both")
     for label, rate in asked.items():

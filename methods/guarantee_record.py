@@ -89,11 +89,15 @@ class Guarantee:
         All limits asked for hold together with this probability over the calibration sample.
     exact : bool
         Whether the promise holds for finite samples. False after cross-fitting: then it is approximate.
+    feasible_up_to : float or None
+        For two limits without an undecided zone: the largest confidence at which a threshold still keeps both. If in
+        truth none does, this exceeds c with probability at most 1 - c, whatever c.
     """
 
     classes: tuple[ClassGuarantee, ...]
     confidence: float
     exact: bool
+    feasible_up_to: float | None = None
 
     def __getitem__(self, label: object) -> ClassGuarantee:
         for entry in self.classes:
@@ -132,8 +136,16 @@ class Guarantee:
         limited = sum(entry.asked is not None for entry in self.classes)
         return [
             *([f"Both limits hold together with {percent(self.confidence)} confidence."] if limited == 2 else []),
+            *([self._room(self.feasible_up_to)] if self.feasible_up_to is not None else []),
             *([] if self.exact else ["Approximate: calibrated on out-of-fold scores, then refitted on all examples."]),
         ]
+
+    @staticmethod
+    def _room(most: float) -> str:
+        return (
+            f"A threshold for both exists up to {percent(most, ROUND_FLOOR)} confidence: where there is none in truth, a sample "
+            f"allows one so far with a chance of at most {percent(1 - most, ROUND_CEILING)}."
+        )
 
 
 def _row(tag: str, cells: tuple[str, ...]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mmc.methods._sklearn import rows_of_params, safe_split
 from mmc.methods.numerics.kernels import Array
+from mmc.methods.solution import BoundWarning
 from mmc.words import nearest
 
 Rows = NDArray[np.intp]
@@ -64,7 +66,9 @@ class Sample:
     def fitted(self, estimator: BaseEstimator, rows: Rows) -> BaseEstimator:
         """Return a fresh fit on some rows."""
         X, y = safe_split(estimator, self.X, self.y, rows)
-        return clone(estimator).fit(X, y, **rows_of_params(self.X, self.to_fit, rows))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BoundWarning)  # another threshold is coming, which needs no moments
+            return clone(estimator).fit(X, y, **rows_of_params(self.X, self.to_fit, rows))
 
     def apart(self, estimator: BaseEstimator, train: Rows, rest: Rows) -> tuple[BaseEstimator, Array]:
         """Return a fit on some rows and the scores that it gives to others."""

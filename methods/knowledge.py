@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mmc.methods._sklearn import Interval, StrOptions
-from mmc.methods.base import BinaryMethod, Fitted, Training
+from mmc.methods.base import COPIES, BinaryMethod, Fitted, Training
 from mmc.methods.covering import Covering, cover
 from mmc.methods.numerics.kernels import Array, Kernel
+from mmc.methods.numerics.memory import require
 from mmc.methods.pairs import SeveralClasses, fit_pairs
 from mmc.methods.problems import Answer
 from mmc.methods.problems.hinges import SvmProblem
@@ -85,7 +86,8 @@ class KnowledgeMethod(BinaryMethod):
             return train.work.once("sets", lambda: knowledge_sets(train.X, train.sign, shapes))
         if self.covering is None:
             return KnowledgeSets.of_points(train.X, train.sign)
-        options = Covering.of(self.covering)
+        options, n = Covering.of(self.covering), len(train.X)
+        require(8 * n**2, f"the distances between {n:,} points, for their covering,", "give shapes, or fewer rows")
         balls = train.work.once(("cover", options), lambda: cover(train.X, train.sign, options))
         return knowledge_sets(balls.centers, balls.sign, balls.radii)
 
@@ -104,6 +106,8 @@ class KnowledgeMethod(BinaryMethod):
             coef=rule.weights @ rule.points if self._linear else None,
             dual=None if self._linear else rule.weights,
             points=rule.points,
+            judge=lambda delivered: problem.judge(delivered, dual),
+            judged=dual.points,
             attributes={
                 "n_sets_": len(sets.sign),
                 "radii_": sets.radii,
@@ -363,6 +367,7 @@ class SCSVM(KnowledgeMethod):
     def _fit(self, train: Training) -> Fitted:
         sets = self._sets(train)
         n = len(sets.sign)
+        require(8 * COPIES * n**2, f"the Gram matrix of {n:,} sets", "take fewer rows, or a covering of fewer sets")
         K = self._kernel(sets.centers, sets.centers)
         svm = self._solve(SvmProblem(K, sets.sign, np.full(n, self.C)))
         answer = Answer(

@@ -11,7 +11,7 @@ from mmc.methods._sklearn import Interval
 from mmc.methods.base import Fitted, Training
 from mmc.methods.from_moments import FromMoments
 from mmc.methods.numerics.directions import without_rounding
-from mmc.methods.problems.discriminant import Discriminant
+from mmc.methods.problems.discriminant import Discriminant, judge
 
 
 class LDA(FromMoments):
@@ -100,4 +100,5 @@ class LDA(FromMoments):
             answer.version,
             -float(w @ (m.mean_pos + m.mean_neg)) / 2,
             coef=w,
+            judge=lambda rule: judge(rule, answer.certificate, float(ridge)),
         )

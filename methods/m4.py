@@ -27,7 +27,7 @@ from mmc.methods.base import BinaryMethod, Fitted, Training
 from mmc.methods.numerics.cholesky import pivoted_cholesky
 from mmc.methods.numerics.kernels import Array, Kernel
 from mmc.methods.numerics.pair_moments import PairMoments
-from mmc.methods.problems.scatter_margin import ScatterMargin
+from mmc.methods.problems.scatter_margin import ScatterMargin, judge
 from mmc.methods.solution import FitError
 
 
@@ -138,7 +138,8 @@ class M4(BinaryMethod):
 
     def _fit(self, train: Training) -> Fitted:
         space = train.work.once(("scatter", self._kernel, self.ridge), lambda: self._space(train))
-        answer = self._solve(ScatterMargin(space.points, train.sign, space.share, self.C))
+        problem = ScatterMargin(space.points, train.sign, space.share, self.C)
+        answer = self._solve(problem)
         found = answer.certificate
         s_x, s_y = found.spread
         width = s_x + s_y
@@ -157,6 +158,7 @@ class M4(BinaryMethod):
             intercept,
             coef=coef,
             dual=dual,
+            judge=lambda rule: judge(problem, rule, answer.dual, space.ridge),
             attributes={"rho_": 2 / width if width > 0 else nan, "ridge_": space.ridge},
         )
 

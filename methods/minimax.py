@@ -6,7 +6,7 @@ positive class x and 1 - β of the negative class y on the wrong side of a'z = b
     a'x̄ - b = κ(α) √(a'Σx a),     b - a'ȳ = κ(β) √(a'Σy a),     κ(p) = √(p / (1 - p)).          (13)
 
 BMPM maximises α while β ≥ γ; MPM maximises the level that both keep. Both are the problem of
-``problems/minimax.py``, stated in coordinates Z of the training points, with Σ + ridge I for Σ:
+``problems/minimax.py``, stated in coordinates Z of the training points, with (1 - δ) Σ + ridge I for the Σ of each class:
 
     linear kernel                       Z = X: the ridge is added in input space, which is its feature space;
     ridge_kind="feature"                K = GG', Z = G, so ridge ‖a‖² is the norm of the kernel's own space;
@@ -16,7 +16,7 @@ BMPM maximises α while β ≥ γ; MPM maximises the level that both keep. Both 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import ClassVar
 
@@ -26,11 +26,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from mmc.methods._sklearn import Interval, StrOptions
 from mmc.methods.base import Fitted, Training
-from mmc.methods.from_moments import FromMoments
+from mmc.methods.estimated_moments import MomentMethod, PerClass, Regular
 from mmc.methods.numerics.cholesky import pivoted_cholesky
 from mmc.methods.numerics.kernels import Array, Kernel
+from mmc.methods.numerics.left_out import LeftOut
 from mmc.methods.numerics.pair_moments import PairMoments
-from mmc.methods.problems.minimax import Minimax, certify
+from mmc.methods.numerics.shrinkage import Spread
+from mmc.methods.problems import Answer
+from mmc.methods.problems.minimax import Minimax, WorstCase, certify
 from mmc.methods.problems.moment_pair import MomentPair, shared_range
 from mmc.methods.problems.trade_off import TradeOff
 from mmc.methods.solution import InfeasibleProblem, NotConverged
@@ -38,6 +41,7 @@ from mmc.methods.solution import InfeasibleProblem, NotConverged
 AUTOMATIC_RIDGE = 1e-8
 _EPS = float(np.finfo(float).eps)
 _ACCEPTED_GAP = 1e-4
+Solved = tuple[Array, Answer[object, object], WorstCase]
 
 
 @dataclass(frozen=True)
@@ -45,13 +49,13 @@ class _View:
     """The problem: ``basis`` leads from the pair's coordinates to Z, ``expand`` from Z to dual coefficients."""
 
     pair: MomentPair
-    mean_neg: Array
-    ridge: float
+    moments: PairMoments
+    regular: Regular
     basis: Array | None = None
     expand: Callable[[Array], Array] | None = None
 
 
-class MPM(FromMoments):
+class MPM(MomentMethod):
     """Minimax probability machine: the largest worst-case accuracy that both classes keep.
 
     Parameters
@@ -66,12 +70,18 @@ class MPM(FromMoments):
         The degree of "poly".
     coef0 : float, default 1.0
         The constant of "poly" and "sigmoid".
-    ridge : float or None, default None
-        Added to the diagonal of both covariances. None adds 1e-8 of the mean variance of a coordinate, enough to
-        fit any data. The amount used is ``ridge_``: a bound means nothing without it.
+    ridge : "auto", float or None, default "auto"
+        "auto" shrinks the covariance of each class by the rule of Ledoit & Wolf, (1 - δ) Σ + δ tr(Σ)/p I in the p
+        coordinates of the problem; it depends on units: scale the features. A number is added to the diagonal of both covariances. None adds 1e-8 of the mean
+        variance of a coordinate, enough to fit any data, too little for a bound that means something.
     ridge_kind : {"feature", "input", "w"}, default "feature"
         Where the ridge is added: in the kernel's feature space, in input space (the same for a linear kernel, which
         is the only one that has it) or to the matrices that act on the dual coefficients (not for a linear kernel).
+    mean_uncertainty : float or pair of floats, default 0.0
+        ν of Lanckriet et al. (2003), in standard deviations, for both classes or for (positive, negative): the bounds
+        hold for every mean that is off by at most that.
+    covariance_uncertainty : float or pair of floats, default 0.0
+        ρ: the bounds hold for every covariance that is off by at most that, in the Frobenius norm.
     rank_tol : float or None, default None
         For kernels: a is a combination of as many training points as it takes (pivoted Cholesky) for every other one
         to be within √(rank_tol · max k(x, x)) of their span. The bounds stay valid and can only be smaller. None
@@ -114,9 +124,13 @@ class MPM(FromMoments):
     dual_coef_ : ndarray of shape (1, n_support)
         Their coefficients.
     worst_case_error_ : ndarray of shape (2,)
-        1 - α and 1 - β in the order of ``classes_``.
-    ridge_ : float
-        The ridge that was added.
+        1 - α and 1 - β in the order of ``classes_``: bounds on the training moments, for every distribution that has
+        exactly these.
+    bound_check_ : ndarray of shape (2,)
+        What the moments of left-out points make of these bounds; ``fit`` warns where it is far more. Only after a ``fit``
+        of rows without weights.
+    ridge_, shrinkage_ : ndarray of shape (2,)
+        What was added to the diagonal of each covariance, and the δ by which it was shrunk, in the order of ``classes_``.
     rank_ : int
         The number of coordinates in which the problem was solved.
     n_iter_ : int
@@ -127,17 +141,18 @@ class MPM(FromMoments):
     Examples
     --------
     >>> from mmc.methods import MPM
-    >>> X = [[-2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]]
-    >>> model = MPM().fit(X, [0, 0, 0, 1, 1, 1])
+    >>> from sklearn.datasets import make_blobs
+    >>> X, y = make_blobs(100, centers=[[-2, 0], [2, 0]], random_state=0)
+    >>> model = MPM().fit(X, y)
     >>> model.predict([[0.5, 3.0]])
     array([1])
     >>> model.worst_case_error_.round(2)
-    array([0.11, 0.11])
+    array([0.21, 0.21])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **FromMoments._parameter_constraints,
-        "ridge": [Interval(Real, 0, None, closed="left"), None],
+        **MomentMethod._parameter_constraints,
+        "ridge": [*MomentMethod._parameter_constraints["ridge"], None],
         "ridge_kind": [StrOptions({"input", "w", "feature"})],
         "rank_tol": [Interval(Real, 0, 1, closed="neither"), None],
     }
@@ -148,9 +163,11 @@ class MPM(FromMoments):
         gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 1.0,
-        ridge: float | None = None,
+        ridge: float | str | None = "auto",
         ridge_kind: str = "feature",
         rank_tol: float | None = None,
+        mean_uncertainty: PerClass = 0.0,
+        covariance_uncertainty: PerClass = 0.0,
         solver: str = "frontier",
         solver_options: dict[str, object] | None = None,
         pos_label: object = None,
@@ -163,6 +180,8 @@ class MPM(FromMoments):
         self.ridge = ridge
         self.ridge_kind = ridge_kind
         self.rank_tol = rank_tol
+        self.mean_uncertainty = mean_uncertainty
+        self.covariance_uncertainty = covariance_uncertainty
         self.solver = solver
         self.solver_options = solver_options
         self.pos_label = pos_label
@@ -184,21 +203,26 @@ class MPM(FromMoments):
         curve: TradeOff | None = self._trade_off
         if curve is None:
             raise AttributeError("frontier() needs the decomposition that factor='cholesky' spares: fit without it")
-        best_pos, best_neg = curve.ends
+        nu = self._nu
+        best_pos, best_neg = curve.beside(nu[1]) - nu[0], curve.mirrored.beside(nu[0]) - nu[1]
         neg = _level(best_neg) * (1 - np.cos(np.linspace(0, np.pi, n))) / 2
         inner = neg[1:-1]
-        kappa_pos, _ = curve.kappas(curve.at(np.sqrt(inner / (1 - inner)))[0])
-        return np.concatenate([[_level(best_pos)], _level(kappa_pos), [0.0]]), neg
+        kappa_pos, _ = curve.kappas(curve.at(np.sqrt(inner / (1 - inner)) + nu[1])[0])
+        return np.concatenate([[_level(best_pos)], _level(kappa_pos - nu[0]), [0.0]]), neg
 
     def _problem(self, pair: MomentPair) -> Minimax:
-        return Minimax(pair)
+        return Minimax.balanced(pair, self._nu)
+
+    def _solved(self, pair: MomentPair) -> Solved:
+        """Return the normal, the solver's answer, and what is proven of it."""
+        problem = self._problem(pair)
+        answer = self._solve(problem)
+        return answer.primal, answer, certify(problem, answer)
 
     def _fit(self, train: Training) -> Fitted:
-        key = ("minimax", self._kernel, self.ridge, self.ridge_kind, self.rank_tol)
+        key = ("minimax", self._kernel, self.ridge, self.ridge_kind, self.rank_tol, self._rho)
         view = train.work.once(key, lambda: self._view(train))
-        problem = self._problem(view.pair)
-        answer = self._solve(problem)
-        bound = certify(problem, answer)
+        a, answer, bound = self._solved(view.pair)
         if not bound.gap <= _ACCEPTED_GAP:
             raise NotConverged(
                 f"solver {self.solver!r} left a relative duality gap of {bound.gap:.1e} "
@@ -206,19 +230,22 @@ class MPM(FromMoments):
                 answer.iterations,
                 bound.gap,
             )
-        a = answer.primal if view.basis is None else view.basis @ answer.primal
+        if view.basis is not None:
+            a = view.basis @ a
         spared = (self.solver_options or {}).get("factor") == "cholesky"
         return Fitted(
             objective=bound.objective,
             gap=bound.gap,
             iterations=answer.iterations,
             version=answer.version,
-            intercept=-float(a @ view.mean_neg + bound.kappa_neg * bound.spread_neg),
+            intercept=-float(a @ view.moments.mean_neg + bound.sides[1]),
             coef=a if view.expand is None else None,
             dual=None if view.expand is None else view.expand(a),
-            errors=(1 / (1 + bound.objective**2), 1 / (1 + bound.kappa_neg**2)),
+            errors=(1 / (1 + bound.kappa_pos**2), 1 / (1 + bound.kappa_neg**2)),
+            held_out=(lambda: _left_out(view, bound).bounds(bound.sides)) if train.rows_alike else None,
             attributes={
-                "ridge_": view.ridge,
+                "ridge_": self._by_class(view.regular.ridge),
+                "shrinkage_": self._by_class(view.regular.shrinkage),
                 "rank_": len(view.pair.d),
                 "_trade_off": None if spared else view.pair.spectrum[0],
             },
@@ -247,25 +274,57 @@ class MPM(FromMoments):
             return self._regularised(train, K[:, factor.pivots], at_pivots)
         L = factor.triangle
         return self._regularised(
-            train, factor.rows, lambda a: at_pivots(solve_triangular(L, a, lower=True, trans=1)), K
+            train, factor.rows, lambda a: at_pivots(solve_triangular(L, a, lower=True, trans=1)), K, factor.dimensions
         )
 
     def _regularised(
-        self, train: Training, Z: Array, expand: Callable[[Array], Array] | None = None, K: Array | None = None
+        self,
+        train: Training,
+        Z: Array,
+        expand: Callable[[Array], Array] | None = None,
+        K: Array | None = None,
+        p: int = 0,
     ) -> _View:
-        """Return the problem in coordinates Z with its ridge; K shows better than Z whether the means are equal."""
+        """Return the problem in coordinates Z with its ridge; K shows better than Z whether the means are equal.
+
+        The points span p dimensions, or as many as Z has columns.
+        """
         m = train.moments() if Z is train.X else PairMoments.of(Z, train.sign > 0, train.weight)
         if m.same_means(train.sign, Z if K is None else K):
             raise InfeasibleProblem("the means of the two classes are equal: no level above 0 can be kept", 0.0)
-        d, Sx, Sy = m.difference, m.cov_pos, m.cov_neg
-        ridge = self.ridge
-        if ridge is None:  # of the total variance, classes weighted equally: positive whenever two points differ
-            ridge = AUTOMATIC_RIDGE * ((np.trace(Sx) + np.trace(Sy)) / 2 + d @ d / 4) / len(d)
-        if ridge == 0:
+        d = m.difference
+        # of the total variance, classes weighted equally: positive whenever two points differ
+        least = AUTOMATIC_RIDGE * ((np.trace(m.cov_pos) + np.trace(m.cov_neg)) / 2 + d @ d / 4) / len(d)
+        if self.ridge is None:
+            regular = Regular((0.0, 0.0), (least, least))
+        else:
+            regular = self._regular(lambda: _in_dimensions(m, p))
+            if isinstance(self.ridge, str):
+                regular = replace(regular, ridge=(max(regular.ridge[0], least), max(regular.ridge[1], least)))
+        added = regular.ridge[0] + self._rho[0], regular.ridge[1] + self._rho[1]
+        Sx, Sy = (
+            (1 - shrinkage) * S + ridge * np.eye(len(d)) if ridge or shrinkage else S
+            for S, shrinkage, ridge in zip((m.cov_pos, m.cov_neg), regular.shrinkage, added, strict=True)
+        )
+        if min(added) == 0:
             basis = shared_range(d, Sx, Sy)
             pair = MomentPair(basis.T @ d, basis.T @ Sx @ basis, basis.T @ Sy @ basis)
-            return _View(pair, m.mean_neg, 0.0, basis, expand)
-        return _View(MomentPair.regularised(d, Sx, Sy, ridge), m.mean_neg, float(ridge), None, expand)
+            return _View(pair, m, regular, basis, expand)
+        return _View(MomentPair.definite(d, Sx, Sy, added), m, regular, None, expand)
+
+
+def _in_dimensions(m: PairMoments, p: int) -> tuple[Spread, Spread]:
+    pos, neg = m.spreads
+    return (replace(pos, p=p), replace(neg, p=p)) if p else (pos, neg)
+
+
+def _left_out(view: _View, bound: WorstCase) -> LeftOut:
+    """Return what is known of every point left out: at the optimum (κ(α)/√(a'Σx a) Σx + κ(β)/√(a'Σy a) Σy) a = d."""
+    m, pair = view.moments, view.pair
+    c = [side / spread**2 for side, spread in zip(bound.sides, bound.spreads, strict=True)]
+    weights = c[0] * (1 - view.regular.shrinkage[0]), c[1] * (1 - view.regular.shrinkage[1])
+    rows = m.rows if view.basis is None else m.rows @ view.basis
+    return LeftOut.in_coordinates((rows[: m.split], rows[m.split :]), c[0] * pair.Sx + c[1] * pair.Sy, pair.d, weights)
 
 
 class BMPM(MPM):
@@ -289,12 +348,18 @@ class BMPM(MPM):
         The degree of "poly".
     coef0 : float, default 1.0
         The constant of "poly" and "sigmoid".
-    ridge : float or None, default None
-        Added to the diagonal of both covariances. None adds 1e-8 of the mean variance of a coordinate, enough to
-        fit any data. The amount used is ``ridge_``: a bound means nothing without it.
+    ridge : "auto", float or None, default "auto"
+        "auto" shrinks the covariance of each class by the rule of Ledoit & Wolf, (1 - δ) Σ + δ tr(Σ)/p I in the p
+        coordinates of the problem; it depends on units: scale the features. A number is added to the diagonal of both covariances. None adds 1e-8 of the mean
+        variance of a coordinate, enough to fit any data, too little for a bound that means something.
     ridge_kind : {"feature", "input", "w"}, default "feature"
         Where the ridge is added: in the kernel's feature space, in input space (the same for a linear kernel, which
         is the only one that has it) or to the matrices that act on the dual coefficients (not for a linear kernel).
+    mean_uncertainty : float or pair of floats, default 0.0
+        ν of Lanckriet et al. (2003), in standard deviations, for both classes or for (positive, negative): the bounds
+        hold for every mean that is off by at most that.
+    covariance_uncertainty : float or pair of floats, default 0.0
+        ρ: the bounds hold for every covariance that is off by at most that, in the Frobenius norm.
     rank_tol : float or None, default None
         For kernels: a is a combination of as many training points as it takes (pivoted Cholesky) for every other one
         to be within √(rank_tol · max k(x, x)) of their span. The bounds stay valid and can only be smaller. None
@@ -337,9 +402,13 @@ class BMPM(MPM):
     dual_coef_ : ndarray of shape (1, n_support)
         Their coefficients.
     worst_case_error_ : ndarray of shape (2,)
-        1 - α and 1 - β in the order of ``classes_``.
-    ridge_ : float
-        The ridge that was added.
+        1 - α and 1 - β in the order of ``classes_``: bounds on the training moments, for every distribution that has
+        exactly these.
+    bound_check_ : ndarray of shape (2,)
+        What the moments of left-out points make of these bounds; ``fit`` warns where it is far more. Only after a ``fit``
+        of rows without weights.
+    ridge_, shrinkage_ : ndarray of shape (2,)
+        What was added to the diagonal of each covariance, and the δ by which it was shrunk, in the order of ``classes_``.
     rank_ : int
         The number of coordinates in which the problem was solved.
     n_iter_ : int
@@ -350,10 +419,11 @@ class BMPM(MPM):
     Examples
     --------
     >>> from mmc.methods import BMPM
-    >>> X = [[-2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]]
-    >>> model = BMPM(min_accuracy_neg=0.8).fit(X, [0, 0, 0, 1, 1, 1])
+    >>> from sklearn.datasets import make_blobs
+    >>> X, y = make_blobs(100, centers=[[-2, 0], [2, 0]], random_state=0)
+    >>> model = BMPM(min_accuracy_neg=0.7).fit(X, y)
     >>> model.worst_case_error_.round(2)
-    array([0.2 , 0.07])
+    array([0.3 , 0.15])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -368,9 +438,11 @@ class BMPM(MPM):
         gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 1.0,
-        ridge: float | None = None,
+        ridge: float | str | None = "auto",
         ridge_kind: str = "feature",
         rank_tol: float | None = None,
+        mean_uncertainty: PerClass = 0.0,
+        covariance_uncertainty: PerClass = 0.0,
         solver: str = "frontier",
         solver_options: dict[str, object] | None = None,
         pos_label: object = None,
@@ -384,6 +456,8 @@ class BMPM(MPM):
             ridge,
             ridge_kind,
             rank_tol,
+            mean_uncertainty,
+            covariance_uncertainty,
             solver,
             solver_options,
             pos_label,
@@ -393,8 +467,8 @@ class BMPM(MPM):
 
     def _problem(self, pair: MomentPair) -> Minimax:
         if self.min_accuracy_neg is None:
-            return Minimax(pair)
-        return Minimax.at_level(pair, self.min_accuracy_neg)
+            return Minimax.balanced(pair, self._nu)
+        return Minimax.at_level(pair, self.min_accuracy_neg, self._nu)
 
 
 def _level(kappa: Array | float) -> Array:

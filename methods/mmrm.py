@@ -168,15 +168,17 @@ class MMRM(BinaryMethod):
         answer = self._solve(problem, **carried)
         primal, bracket = answer.primal, problem.certify(answer.primal, answer.dual)
         coefficients = (1.0 if kernel is None else z) * primal.v / size
+        b = primal.b if self.bias == "program" else _dividing(problem, primal)
         return Fitted(
             bracket.objective,
             bracket.gap,
             answer.iterations,
             answer.version,
-            (primal.b if self.bias == "program" else _dividing(problem, primal)) - float(coefficients @ middle),
+            b - float(coefficients @ middle),
             coef=coefficients if kernel is None else None,
             dual=None if kernel is None else coefficients,
             attributes={"margin_ratio_": _ratio(primal)},
+            judge=lambda rule: problem.judge(rule, primal, answer.dual, primal.b - b),
         )
 
     def _slack_cost(self, threshold: float) -> float:

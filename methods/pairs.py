@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from mmc.labels import positive_label
 from mmc.methods._sklearn import ovr_decision_function
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.solution import FitError, Solution, Status
@@ -49,7 +50,7 @@ def fit_pairs(
     for first, second in combinations(method.classes_, 2):
         index = np.flatnonzero((found.labels == first) | (found.labels == second))
         points = found.points[np.ix_(index, index)] if method.kernel == "precomputed" else found.points[index]
-        part = clone(method).set_params(**(changed or {}))
+        part = clone(method).set_params(pos_label=positive_label([first, second]), **(changed or {}))
         if "gamma_" in vars(method):
             part.set_params(gamma=method.gamma_)  # as in SVC, of all points
         try:

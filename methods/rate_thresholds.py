@@ -73,6 +73,19 @@ def place(scores: Pair, limits: Limits, names: Names, *, undecided: bool = False
     raise _crossed(scores, limits, names)
 
 
+def feasible_up_to(scores: Pair, limits: Limits) -> float:
+    """Return the largest confidence, to 1e-6, at which one cut keeps both limits; at least the one that was asked for."""
+    low, high = limits.confidence, 1.0
+    while high - low > 1e-6:
+        middle = (low + high) / 2
+        ranked = _ranks_of(scores, Limits(limits.rates, middle))
+        if 0 not in ranked and _cut(scores, 0, ranked[0]) <= _cut(scores, 1, ranked[1]):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
 def _ranks_of(scores: Pair, limits: Limits, times: int = 1) -> tuple[int, ...]:
     asked = limits.asked
     return ranks([times * len(scores[i]) for i in asked], list(asked.values()), limits.confidence)

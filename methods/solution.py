@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from enum import StrEnum
 from math import isnan
@@ -60,9 +61,9 @@ class Solution:
 
     Examples
     --------
+    >>> from sklearn.datasets import make_blobs
     >>> from mmc.methods import MPM
-    >>> X = [[-2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]]
-    >>> solution = MPM().fit(X, [0, 0, 0, 1, 1, 1]).solution_
+    >>> solution = MPM().fit(*make_blobs(100, centers=[[-2, 0], [2, 0]], random_state=0)).solution_
     >>> str(solution.status), solution.solver, solution.gap < 1e-6
     ('solved', 'frontier', True)
     """
@@ -79,6 +80,50 @@ class Solution:
     def certified(self) -> bool:
         """Whether there is a gap that proves how good the solution is."""
         return not isnan(self.gap)
+
+
+class BoundWarning(UserWarning):
+    """A bound on the training moments is far below what left-out points say: the moments are no estimate.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> from mmc.methods import MPM, BoundWarning
+    >>> noise = np.random.default_rng(0).normal(size=(120, 20))
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
+    ...     model = MPM(kernel="rbf", ridge=1e-6).fit(noise, np.repeat([0, 1], 60))
+    >>> all(issubclass(one.category, BoundWarning) for one in told), len(told)
+    (True, 2)
+    """
+
+
+class PositiveClassWarning(UserWarning):
+    """Nobody said which of two words is the positive class, and something depends on it.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sklearn.datasets import make_blobs
+    >>> from mmc.methods import BMPM, PositiveClassWarning
+    >>> X, y = make_blobs(100, centers=[[-2, 0], [2, 0]], random_state=0)
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always", PositiveClassWarning)
+    ...     model = BMPM(min_accuracy_neg=0.7).fit(X, ["good" if one else "bad" for one in y])
+    >>> model.pos_label_.item(), len(told)
+    ('good', 1)
+    """
+
+
+def warn_of_positive(positive: object, how: str, stacklevel: int) -> None:
+    """Say which class was taken as the positive one; ``how`` is what states it."""
+    label = getattr(positive, "item", lambda: positive)()
+    warnings.warn(
+        f"the positive class is {label!r}, the last of the labels in order: nobody said which one it is; state it with {how}",
+        PositiveClassWarning,
+        stacklevel=stacklevel,
+    )
 
 
 class FitError(ValueError):

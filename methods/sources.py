@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mmc.methods.numerics.kernels import Array
-from mmc.methods.numerics.moments import ClassMoments, tree_sum
+from mmc.methods.numerics.moments import ClassMoments, of_rows, tree_sum
 from mmc.words import nearest
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow.dataset as ds
 
 Source = str | Path | Sequence[str | Path] | object  # or a data frame
-CELLS = 2**20  # of a batch: 8 MiB
+CELLS = 2**21  # of a batch: 16 MiB
 _BLOCK = 2**24  # bytes of a CSV file that become one batch
 _BUFFER = 2**16  # bytes of a column of a Parquet file that are read in one go
 _KINDS = {".parquet": "parquet", ".csv": "csv", ".tsv": "csv"}
@@ -79,21 +80,28 @@ def summed(batch: pa.RecordBatch, wanted: Wanted) -> ClassMoments:
     """Return the moments of each class of one batch."""
     import pyarrow as pa
 
-    X = numbers(batch, wanted.columns)
-    weight = None if wanted.weight is None else numbers(batch, [wanted.weight])[:, 0]
-    if weight is not None and not (weight >= 0).all():
-        raise ValueError(f"column {wanted.weight!r} has a negative weight")
     labels = batch.column(wanted.target)
     if labels.null_count:
         raise ValueError(f"column {wanted.target!r} has {labels.null_count} rows without a label")
     coded = labels if pa.types.is_dictionary(labels.type) else labels.dictionary_encode()
-    codes = coded.indices.to_numpy(zero_copy_only=False)
-    return ClassMoments.of_codes(X, codes, coded.dictionary.to_pylist(), weight, wanted.columns)
+    codes, known = coded.indices.to_numpy(zero_copy_only=False), coded.dictionary.to_pylist()
+    weight = None if wanted.weight is None else numbers(batch, [wanted.weight])[:, 0]
+    if weight is not None and not (weight >= 0).all():
+        raise ValueError(f"column {wanted.weight!r} has a negative weight")
+    counted = [np.flatnonzero(codes == c if weight is None else (codes == c) & (weight > 0)) for c in range(len(known))]
+    order = np.concatenate(counted) if counted else np.arange(0)
+    X, start, found = numbers(batch, wanted.columns, order), 0, {}  # class by class: then each is summed up as it lies
+    for label, rows in zip(known, counted, strict=True):
+        part = slice(start, start + len(rows))
+        if len(rows):
+            found[label] = of_rows(X[part], None if weight is None else weight[rows], wanted.columns)
+        start = part.stop
+    return ClassMoments(found)
 
 
-def numbers(batch: pa.RecordBatch, columns: Sequence[str]) -> Array:
-    """Return columns of a batch as an array in Fortran order, as they lie in memory already."""
-    columns_first = np.empty((len(columns), batch.num_rows))
+def numbers(batch: pa.RecordBatch, columns: Sequence[str], order: NDArray[np.intp] | None = None) -> Array:
+    """Return columns of a batch as an array in Fortran order, as they lie in memory already; or the rows in another order."""
+    columns_first = np.empty((len(columns), batch.num_rows if order is None else len(order)))
     for row, name in zip(columns_first, columns, strict=True):
         column = batch.column(name)
         if column.null_count:
@@ -101,7 +109,8 @@ def numbers(batch: pa.RecordBatch, columns: Sequence[str]) -> Array:
                 f"column {name!r} has {column.null_count} missing cells in a batch of {len(column)} rows: fill them in, or leave "
                 "the rows out"
             )
-        row[:] = column.to_numpy(zero_copy_only=False)
+        cells = column.to_numpy(zero_copy_only=False)
+        row[:] = cells if order is None else cells.take(order)
     return columns_first.T
 
 

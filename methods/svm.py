@@ -144,4 +144,5 @@ class SVM(WeightedMethod):
             coef=answer.primal.coef @ train.X if self._linear else None,
             dual=answer.primal.coef,
             attributes={"alpha_": answer.dual.a},
+            judge=lambda rule: problem.judge(rule, answer.dual),
         )

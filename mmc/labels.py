@@ -31,6 +31,11 @@ def is_number(label: object) -> bool:
     return _number(label) is not None
 
 
+def are_words(labels: Iterable[object]) -> bool:
+    """Whether labels are text that spells no numbers: their order does not say which one is meant."""
+    return any(isinstance(label, str) and not is_number(label) for label in labels)
+
+
 def _number(label: object) -> float | None:
     try:
         number = float(str(label))

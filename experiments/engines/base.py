@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-import psutil
-
 from mmc.experiments.records import Record
 from mmc.experiments.units import Unit
 from mmc.methods.solution import Status
@@ -89,6 +87,8 @@ def kept_off() -> Iterator[None]:
 
 def memory_hint() -> str:
     """Say how much memory this machine has, and what would need less."""
+    import psutil
+
     there = gigabytes(psutil.virtual_memory().total)
     return (
         f"{platform.node() or 'this machine'} has {there} of memory for all its workers: "

@@ -5,6 +5,7 @@ One panel per data set of the config, each fitted on the whole set: this is a pi
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from mmc.experiments.config import Experiment
 from mmc.experiments.figures.drawing import Array, Drawing, Kind, Problem, not_in_the_plane, shown
 from mmc.experiments.plan import Unit
-from mmc.methods import FitError
+from mmc.methods import BoundWarning, FitError
 from mmc.methods.registry import METHODS
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ class ErrorRates(Linear, Protocol):
 
     eta_pos: float
     eta_neg: float
+    mean_uncertainty: float | Sequence[float]
+    covariance_uncertainty: float | Sequence[float]
+    ridge_: Array
+    shrinkage_: Array
 
 
 class Ellipsoids(Kind):
@@ -88,7 +93,9 @@ class Ellipsoids(Kind):
         models = {}
         for label, spec in drawing.experiment.methods.items():
             try:
-                models[label] = METHODS[spec.method].load()(**spec.params).fit(X, sign)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", BoundWarning)
+                    models[label] = METHODS[spec.method].load()(**spec.params).fit(X, sign)
             except FitError as error:
                 axes.plot([], [], "none", label=f"{shown(label)}: {error.status}")
         colours = dict(zip(drawing.experiment.methods, _COLOURS * len(models), strict=False))
@@ -104,12 +111,20 @@ def closest_points(X: Array, sign: NDArray[np.intp], model: ErrorRates) -> tuple
     """Return z1 and z2 of (3.25): where the hyperplanes w·x - b = ±1 touch the ellipsoids."""
     w = model.coef_[0]
     found = []
-    for side, eta in ((1, model.eta_pos), (-1, model.eta_neg)):
-        points = X[sign == side]
-        covariance = np.cov(points.T, bias=True)
-        kappa = np.sqrt((1 - eta) / eta)
-        found.append(points.mean(axis=0) - side * kappa * covariance @ w / np.sqrt(w @ covariance @ w))
+    for side in (1, -1):
+        centre, covariance, kappa = _ellipsoid(X, sign, model, side)
+        found.append(centre - side * kappa * covariance @ w / np.sqrt(w @ covariance @ w))
     return found[0], found[1]
+
+
+def _ellipsoid(X: Array, sign: NDArray[np.intp], model: ErrorRates, side: int) -> tuple[Array, Array, float]:
+    """Return centre, shape and size of the ellipsoid of a class, as the model saw it."""
+    points, first = X[sign == side], side == 1
+    eta = model.eta_pos if first else model.eta_neg
+    nu, rho = (np.broadcast_to(u, 2)[1 - first] for u in (model.mean_uncertainty, model.covariance_uncertainty))
+    ridge, shrinkage = model.ridge_[int(first)], model.shrinkage_[int(first)]  # in the order of the signs
+    covariance = (1 - shrinkage) * np.cov(points.T, bias=True) + (ridge + rho) * np.eye(X.shape[1])
+    return points.mean(axis=0), covariance, float(np.sqrt((1 - eta) / eta) + nu)
 
 
 def draw_ellipsoids(
@@ -118,15 +133,15 @@ def draw_ellipsoids(
     """Draw the ellipsoids of both classes and their closest points, or the ellipsoid of one class alone."""
     angle = np.linspace(0, 2 * np.pi, 200)
     circle = np.array([np.cos(angle), np.sin(angle)])
-    for side, eta in ((1, model.eta_pos), (-1, model.eta_neg)):
+    for side in (1, -1):
         if only not in (None, side):
             continue
-        points = X[sign == side]
-        values, vectors = np.linalg.eigh(np.cov(points.T, bias=True))
+        centre, covariance, kappa = _ellipsoid(X, sign, model, side)
+        values, vectors = np.linalg.eigh(covariance)
         root = vectors * np.sqrt(np.maximum(values, 0.0))
-        edge = points.mean(axis=0)[:, None] + np.sqrt((1 - eta) / eta) * root @ circle
+        edge = centre[:, None] + kappa * root @ circle
         axes.plot(*edge, color=colour, linewidth=1)
-        axes.plot(*points.mean(axis=0), "+", color=colour, markersize=9)
+        axes.plot(*centre, "+", color=colour, markersize=9)
     if only is not None:
         return
     ends = np.array(closest_points(X, sign, model))

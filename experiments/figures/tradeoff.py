@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 from mmc.experiments.config import Experiment
 from mmc.experiments.figures.drawing import Drawing, Kind, Problem, shown, training_part
-from mmc.methods import FitError
+from mmc.methods import BoundWarning, FitError
 from mmc.methods.registry import METHODS
 
 if TYPE_CHECKING:
@@ -59,7 +60,9 @@ class Tradeoff(Kind):
         for unit in drawing.units_of(dataset, self.method):
             try:
                 model = METHODS[unit.task.method].load()(**{**unit.task.params, **unit.trials[0].point})
-                pos, neg = model.fit(*training_part(unit)).frontier(201)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", BoundWarning)
+                    pos, neg = model.fit(*training_part(unit)).frontier(201)
             except FitError:
                 continue
             axes.plot(100 * neg, 100 * pos, color="0.6", linewidth=0.6, alpha=0.6, label=label)

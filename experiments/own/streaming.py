@@ -40,7 +40,7 @@ from mmc.words import nearest
 
 SHARE = 1 / 8  # of the machine's memory: in memory a table takes several times the size of its file
 SAMPLE = 20_000  # rows of the sample
-SCORES = 1_000_000  # kept of each class and part
+SCORES = 250_000  # kept of each class and part
 _PARTS = ("training", "calibration", "test")
 _ENDINGS = (".csv", ".tsv", ".parquet")
 _FROM_MOMENTS = ("error-rate", "bmpm", "mpm", "mempm", "lda")

@@ -10,6 +10,8 @@ from scipy.linalg.lapack import dpstrf
 
 from mmc.methods.numerics.kernels import Array
 
+_ROUNDING = 1e-10  # of the largest pivot
+
 
 @dataclass(frozen=True)
 class PivotedFactor:
@@ -25,6 +27,12 @@ class PivotedFactor:
     def rank(self) -> int:
         """Return the number of pivots: the rank of K at this tolerance."""
         return len(self.pivots)
+
+    @property
+    def dimensions(self) -> int:
+        """Return the number of pivots that no rounding explains: of equal points, however often they occur, one."""
+        squares = self.triangle.diagonal() ** 2
+        return int(np.count_nonzero(squares > _ROUNDING * squares[:1]))
 
     @property
     def triangle(self) -> Array:

@@ -1,12 +1,12 @@
 """The moments of two classes in the space of a kernel: what its inner products tell of means and covariances.
 
 With v_i = 1/√m(i), m(i) the size of the class of point i and μ(i) its mean, B has the columns v_i (φ_i - μ(i)), so that BB' is
-the sum of the two covariances. d = μ1 - μ2 is the difference of the means. Everything follows from the Gram matrix K.
+the sum of the two covariances; a covariance that is shrunk to a share has v_i times the root of that share. d = μ1 - μ2 is the difference of the means. Everything follows from the Gram matrix K.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dgemm
 
 from mmc.methods.numerics.kernels import Array
+from mmc.methods.numerics.shrinkage import Spread
 
 _EPS = float(np.finfo(float).eps)
 
@@ -22,12 +23,13 @@ _EPS = float(np.finfo(float).eps)
 class KernelMoments:
     """``G`` = B'B, ``g`` = B'd, ``dd`` = d'd; ``noise`` is the rounding error of G's eigenvalues.
 
-    ``average`` has in its two columns the weights that average over the positive and over the negative class, and
-    ``means`` = K·average the inner products of all points with the two means.
+    ``average`` has in its two columns the weights that average over the positive and over the negative class, ``means``
+    = K·average the inner products of all points with the two means, and ``v`` the v_i.
     """
 
     average: Array
     means: Array
+    v: Array
     G: Array
     g: Array
     dd: float
@@ -56,7 +58,24 @@ class KernelMoments:
         g = v * (toward - member @ (average.T @ toward))
         dd = float(between[0, 0] - between[0, 1] - between[1, 0] + between[1, 1])
         noise = 2 * _EPS * top * sqrt(len(K)) * float(v.max()) ** 2
-        return cls(average, means, G, g, dd, noise)
+        return cls(average, means, v, G, g, dd, noise)
+
+    def shrunk(self, pos: float, neg: float) -> KernelMoments:
+        """Return the moments with the covariances times 1 - ``pos`` and 1 - ``neg``."""
+        if pos == neg == 0:
+            return self
+        scale = np.sqrt(self.member @ [1 - pos, 1 - neg])
+        return replace(self, v=scale * self.v, G=self.G * scale * scale[:, None], g=scale * self.g)
+
+    def spreads(self, p: int, counts: tuple[float, float]) -> tuple[Spread, Spread]:
+        """Return what the rule of shrinkage asks of both classes, in a span of p dimensions; ``counts`` are sums of weights."""
+        found = []
+        for share, count in zip(self.average.T, counts, strict=True):
+            rows = np.flatnonzero(share)
+            G = self.G[np.ix_(rows, rows)]
+            fourth = count * float(np.sum(G.diagonal() ** 2 / share[rows]))
+            found.append(replace(Spread.of_gram(G, p), n=count, fourth=fourth))
+        return found[0], found[1]
 
     @property
     def member(self) -> Array:
@@ -65,5 +84,5 @@ class KernelMoments:
 
     def on_points(self, alpha: float, c: Array) -> Array:
         """Return the coefficients of the points φ_i in αd + Bc."""
-        c = c * np.sqrt(self.average @ [1.0, 1.0])
+        c = c * self.v
         return self.average @ ([alpha, -alpha] - c @ (self.average > 0)) + c

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 from mmc.methods.solution import FitError
 
@@ -21,6 +22,7 @@ MOVABLE = ("linear", "rbf")
 WITH_GAMMA = ("rbf", "poly", "laplacian", "sigmoid", "chi2")
 UNSURE = ("sigmoid", "precomputed")  # not positive semi-definite as such
 _TILE = 256
+_ROUNDED = 1e6  # γ‖x‖² from which the quick formula of the distances is off by more than 1e-10
 
 
 @dataclass(frozen=True)
@@ -59,17 +61,25 @@ class KernelSpec:
             return X.copy()
         if X is Z and len(X) > 2 * _TILE:
             return self._symmetric(X)
+        if self.kernel == "rbf":
+            return self._gaussian(X, Z)
         K = X @ Z.T
         if self.kernel == "linear":
             return K
         gamma = self._width
-        if self.kernel == "poly":
-            K *= gamma
-            K += self.coef0
-            return K**self.degree
-        same = X is Z
+        K *= gamma
+        K += self.coef0
+        powers: Array = K**self.degree
+        return powers
+
+    def _gaussian(self, X: Array, Z: Array) -> Array:
+        gamma, same = self._width, X is Z
         xx = np.einsum("ij,ij->i", X, X)
         zz = xx if same else np.einsum("ij,ij->i", Z, Z)
+        if gamma * (xx.max(initial=0.0) + zz.max(initial=0.0)) > _ROUNDED:
+            K: Array = -gamma * cdist(X, Z, "sqeuclidean")
+            return np.exp(K, out=K)
+        K = X @ Z.T
         K *= 2 * gamma
         K -= gamma * xx[:, None]
         K -= gamma * zz
@@ -77,6 +87,21 @@ class KernelSpec:
         if same:
             np.fill_diagonal(K, 0.0)
         return np.exp(K, out=K)
+
+    def lengths(self, X: Array) -> Array:
+        """Return √k(x_i, x_i)."""
+        if self.kernel in ("rbf", "laplacian"):
+            return np.ones(len(X))
+        if self.kernel == "precomputed":
+            return np.sqrt(np.abs(X.diagonal()))
+        if self.kernel not in ("linear", "poly"):
+            parts = np.array_split(X, 1 + len(X) // 64)
+            squares: Array = np.abs(np.concatenate([np.diag(self(part, part)) for part in parts]))
+            return np.sqrt(squares)
+        squares = np.einsum("ij,ij->i", X, X)
+        if self.kernel == "poly":
+            return (self._width * squares + self.coef0) ** (self.degree / 2)
+        return np.sqrt(squares)
 
     def _pairwise(self, X: Array, Z: Array) -> Array:
         """Return the matrix by scikit-learn's function of that name."""

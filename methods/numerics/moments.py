@@ -379,6 +379,11 @@ def names_of(X: object) -> tuple[str, ...] | None:
     return tuple(names) if names and all(isinstance(name, str) for name in names) else None
 
 
+def of_rows(X: Array, weight: Array | None, names: tuple[str, ...] | None) -> Moments:
+    """Return the moments of all rows, whose weights are positive."""
+    return _wrapped(scatter_of(X, None, weight), names)
+
+
 def _one(X: Array, rows: Index, weight: Array | None, names: tuple[str, ...] | None) -> Moments:
     if not len(rows):
         raise ValueError("all weights are 0: there are no rows")

@@ -103,6 +103,10 @@ class PairMoments:
             mean *= sign
         return bool(np.all(np.abs(mean @ seen) <= len(seen) * _EPS * np.abs(seen).max(axis=0)))
 
+    def shrunk_rows(self, pos: float, neg: float) -> Array:
+        """Return the rows of the covariances times 1 - ``pos`` and 1 - ``neg``."""
+        return self.rows if pos == neg == 0 else self.rows * np.sqrt(self.member @ [[1 - pos], [1 - neg]])
+
     @cached_property
     def spreads(self) -> tuple[Spread, Spread]:
         """What a shrinkage asks of the two classes."""

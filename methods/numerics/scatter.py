@@ -30,6 +30,7 @@ _CELLS = 2**18  # of a block: 2 MB, which the cache holds
 _LEAST = 1e-8  # reciprocal condition number of the scaled scatter down to which Cholesky serves
 _FAR = 16.0  # Σz² over its part about the mean, from which the shift was a bad one
 Index = NDArray[np.intp]
+Rows = Index | range
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,8 @@ def scatter_of(X: Array, rows: Index | None = None, weight: Array | None = None)
 
     ``weight`` has one positive number for each row of X.
     """
-    chosen = np.arange(len(X)) if rows is None else rows
-    own = None if weight is None else weight[chosen]
+    chosen = range(len(X)) if rows is None else rows
+    own = weight if weight is None or rows is None else weight[rows]
     shift = X[chosen[0]].copy()  # an actual row: what is constant becomes exactly 0
     with np.errstate(over="ignore", invalid="ignore"):
         sums = _sums(X, chosen, own, shift)
@@ -88,14 +89,16 @@ def scatter_of(X: Array, rows: Index | None = None, weight: Array | None = None)
         return _finished(X, chosen, own, shift, sums)
 
 
-def _block(X: Array, rows: Index, shift: Array) -> Array:
+def _block(X: Array, rows: Rows, shift: Array) -> Array:
     """Return new rows X - shift, in X's own order of memory."""
+    if isinstance(rows, range):
+        return X[rows.start : rows.stop] - shift
     block = X.take(rows, axis=0) if X.flags.c_contiguous else X.T.take(rows, axis=1).T
     block -= shift
     return block
 
 
-def _sums(X: Array, rows: Index, weight: Array | None, shift: Array) -> _Sums:
+def _sums(X: Array, rows: Rows, weight: Array | None, shift: Array) -> _Sums:
     p = X.shape[1]
     G, s, t, q = np.zeros((p, p), order="F"), np.zeros(p), np.zeros(p), 0.0
     step = max(256, _CELLS // p)
@@ -122,7 +125,7 @@ def _sums(X: Array, rows: Index, weight: Array | None, shift: Array) -> _Sums:
     return _Sums(count, s, upper + np.triu(upper, 1).T, t, q)
 
 
-def _finished(X: Array, rows: Index, weight: Array | None, shift: Array, sums: _Sums) -> Scatter:
+def _finished(X: Array, rows: Rows, weight: Array | None, shift: Array, sums: _Sums) -> Scatter:
     """Move the sums to the mean and factor them."""
     n, delta, G = sums.count, sums.centre, sums.second
     Gd, trace, size2 = G @ delta, float(np.trace(G)), float(delta @ delta)

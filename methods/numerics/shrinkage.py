@@ -10,13 +10,14 @@ Three sums decide it, so a Gram matrix will do, and so will moments that were ad
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from mmc.methods.numerics.kernels import Array
 
 _EPS = float(np.finfo(float).eps)
+_NONE = 1e-12  # of a sum or of the other class's spread: rounding leaves that much of none
 
 
 @dataclass(frozen=True)
@@ -64,14 +65,16 @@ def ledoit_wolf(spread: Spread) -> Shrunk:
     if distance <= 16 * p * _EPS * spread.trace2:  # S is a multiple of I already
         return Shrunk(0.0, 0.0)
     noise = (spread.fourth / n - spread.trace2) / n
-    shrinkage = min(max(noise, 0.0) / distance, 1.0)
+    # b is 0 for points at two places only, whatever these are: then S is no estimate
+    shrinkage = min(noise / distance, 1.0) if noise > _NONE * spread.trace2 else 1.0
     return Shrunk(shrinkage, shrinkage * trace / p)
 
 
 def ledoit_wolf_pair(pos: Spread, neg: Spread) -> tuple[Shrunk, Shrunk]:
     """Apply the rule to both classes. One point, or equal points, show no spread: such a class takes the other's mean one."""
-    found = ledoit_wolf(pos), ledoit_wolf(neg)
-    means = pos.trace / pos.p, neg.trace / neg.p
-    first = found[0] if pos.trace > 0 else replace(found[0], ridge=means[1])
-    second = found[1] if neg.trace > 0 else replace(found[1], ridge=means[0])
+    first, second = ledoit_wolf(pos), ledoit_wolf(neg)
+    if pos.trace <= _NONE * neg.trace:
+        first = Shrunk(0.0, neg.trace / neg.p)
+    if neg.trace <= _NONE * pos.trace:
+        second = Shrunk(0.0, pos.trace / pos.p)
     return first, second

@@ -4,36 +4,20 @@
 
 with above ≤ below, so that h is concave. A step moves one pair, β_i up and β_j down. i has the largest gain per unit; j gives
 the pair the largest gain of a full Newton step (Fan, Chen & Lin 2005). A step ends where it is best, at a bound, or at a kink.
-
-numba compiles it on first use and keeps the code beside this file, or in the user's cache folder if that is read-only. Where
-neither can be written, every process compiles it anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar, cast
-
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from mmc.methods.numerics.compiled import compiled
 from mmc.methods.numerics.kernels import Array
 
-F = TypeVar("F", bound=Callable[..., object])
 _FAR = 1e300  # the slope of a multiplier that cannot move
-# what lets loops over floats be vectorised, but for what assumes that nothing is infinite
-_FAST = {"nnan", "nsz", "contract", "arcp", "reassoc"}
 
 
-def _compiled(function: F) -> F:
-    try:
-        return cast(F, numba.njit(cache=True, fastmath=_FAST)(function))
-    except RuntimeError:  # no folder that numba could keep the code in
-        return cast(F, numba.njit(fastmath=_FAST)(function))
-
-
-@_compiled
+@compiled
 def descend(
     K: NDArray[np.float32] | Array,
     above: Array,

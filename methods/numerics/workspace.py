@@ -19,3 +19,7 @@ class Workspace:
         if key not in self._made:
             self._made[key] = make()
         return cast(T, self._made[key])
+
+    def known(self, key: Hashable) -> T | None:
+        """Return what was made for ``key``, None if nothing was."""
+        return cast("T | None", self._made.get(key))

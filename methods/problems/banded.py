@@ -23,6 +23,7 @@ import numpy as np
 from mmc.methods.numerics.gram import LazyGram
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.problems.bracket import Bracket
+from mmc.methods.problems.delivered import HARD, Delivered, Verdict, above
 from mmc.methods.problems.hinges import HingeProblem, Hinges, Machine, Multipliers
 
 _HARD = 1e-9  # by how much rounding may exceed the hard bound, relative
@@ -91,6 +92,20 @@ class BandedProblem(HingeProblem):
         loss = self.costs[0] @ np.maximum(self.rho1 - margins, 0.0)
         objective = float(primal.coef @ primal.values / 2 + loss)
         return Bracket.between(objective, bracket.bound, bracket.rounding)
+
+    def judge(self, rule: Delivered, dual: Multipliers) -> Verdict:
+        """Return what the delivered rule is worth, with the C2 that was asked for, beside the dual point."""
+        margins = self.sign * rule.values
+        below = self.hinges.C[: len(margins)]  # C1, for every point
+        loss, more = rule.charged(self.rho1 - margins, below)
+        above_band = margins - self.rho2
+        if np.isfinite(self.C2):
+            upper, rounding = rule.charged(above_band, below * (self.C2 / self.C1))
+            loss, more = loss + upper, more + rounding
+        elif np.max(above_band) > HARD * self.rho2:
+            loss = np.inf
+        rounding = self.hinges.rounding(self.hinges.coef(dual.a)) + more
+        return above(rule.norm2 / 2 + loss, self.hinges.bound(dual), rounding)
 
     def _margins(self, primal: Machine) -> Array:
         return self.sign * (primal.values + primal.b)

@@ -16,6 +16,7 @@ from scipy.linalg import eigh
 
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.problems import Certificate, Judged, Problem
+from mmc.methods.problems.delivered import HARD, Delivered, Verdict
 from mmc.methods.solution import FitError
 
 
@@ -69,3 +70,16 @@ def certify(problem: Discriminant, w: Array, y: Array) -> Certificate:
     residual = d - Sy
     bound = 2 * float(y @ d) - float(y @ Sy) + float(residual @ residual) / float(axes.values[0])
     return Certificate(objective, max(bound - objective, 0.0) / bound)
+
+
+def judge(rule: Delivered, proof: Certificate, ridge: float) -> Verdict:
+    """Return the ratio of the delivered rule beside the bound that ``proof`` has; its threshold is half-way between the means."""
+    pos, neg = rule.means
+    along, sizes = pos - neg, np.count_nonzero(rule.average, axis=0)
+    within = float(sizes @ rule.variances) + ridge * rule.norm2
+    bound = proof.objective / (1 - proof.gap) if proof.gap < 1 else np.inf
+    if bound == 0 and along == 0:
+        return Verdict(0.0, 0.0)
+    objective = along**2 / within if within > 0 else 0.0
+    middle = abs(pos + neg) <= max(HARD * along, 4 * float(rule.noise.max()))
+    return Verdict(objective, max(bound - objective, 0.0) / bound if middle else np.inf)

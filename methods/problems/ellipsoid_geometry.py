@@ -1,6 +1,6 @@
 """The span of two ellipsoids: all that the distance between them depends on.
 
-The ellipsoids have centres μ1, μ2 and shapes Σ_i = C_i C_i' (+ ridge·I). The closest points depend on d = μ1 - μ2 and on
+The ellipsoids have centres μ1, μ2 and shapes Σ_i = C_i C_i' (+ ridge_i·I). The closest points depend on d = μ1 - μ2 and on
 B = [C1 C2] only, and their difference lies in the span of d and B. A `Geometry` is that span, in one of two languages:
 
 * `Coordinates`: vectors are vectors of feature space; the rows of B' are the centred points divided by √m_i;
@@ -26,10 +26,10 @@ _EPS = float(np.finfo(float).eps)
 
 @dataclass(frozen=True, eq=False)
 class Geometry:
-    """The span of d and B. Column i of ``member`` marks the rows of B' that belong to class i."""
+    """The span of d and B. Column i of ``member`` marks the rows of B' that belong to class i, ``ridge`` is that of each."""
 
     member: Array
-    ridge: float
+    ridge: tuple[float, float]
     memory: Workspace = field(default_factory=Workspace, init=False)  # what solvers keep for the next problem
 
     def pull(self, v: Array) -> Array:
@@ -118,15 +118,16 @@ class Coordinates(Geometry):
         S = np.empty((2, n, n))
         for part, out in zip(self.parts, S, strict=True):
             np.matmul(part.T, part, out=out)
-        if self.ridge:
-            S.reshape(2, -1)[:, :: n + 1] += self.ridge
+        if any(self.ridge):
+            S.reshape(2, -1)[:, :: n + 1] += np.array(self.ridge)[:, None]
         return S
 
     @cached_property
     def definite(self) -> bool:
         """Whether both covariances are safely positive definite: then no ball can collapse."""
         n = len(self.d)
-        if len(self.rows) <= n or (self.ridge == 0 and min(map(len, self.parts)) <= n):
+        few = any(len(part) <= n and ridge == 0 for part, ridge in zip(self.parts, self.ridge, strict=True))
+        if few or len(self.rows) <= n:
             return False
         spread = np.sqrt(self.covariances.diagonal(axis1=1, axis2=2))
         for S, least in zip(self.covariances, 1e-4 * spread, strict=True):
@@ -153,6 +154,16 @@ class Coordinates(Geometry):
         parts = [_compress(part) for part in self.parts]
         member = np.repeat(np.eye(2), [len(part) for part in parts], axis=0)
         return Coordinates(member, self.ridge, self.mean_difference, np.concatenate(parts))
+
+    @cached_property
+    def without_ridge(self) -> Coordinates:
+        """The same geometry with the ridges among the rows, for which a dual point then has multipliers too."""
+        parts = [
+            qr(np.vstack([part, sqrt(ridge) * np.eye(part.shape[1])]), mode="economic")[1] if ridge else part
+            for part, ridge in zip(self.parts, self.ridge, strict=True)
+        ]
+        member = np.repeat(np.eye(2), [len(part) for part in parts], axis=0)
+        return Coordinates(member, (0.0, 0.0), self.mean_difference, np.concatenate(parts))
 
     @cached_property
     def edge(self) -> FeasibleEdge:

@@ -1,6 +1,6 @@
 """The distance between two ellipsoids: the problem that the solvers of `ErrorRateClassifier` share.
 
-(3.15)  min ½‖w‖²   s.t.  w'μ1 - b ≥ 1 + κ1‖C1'w‖,   b - w'μ2 ≥ 1 + κ2‖C2'w‖,   Σ_i = C_i C_i' (+ ridge·I)
+(3.15)  min ½‖w‖²   s.t.  w'μ1 - b ≥ 1 + κ1‖C1'w‖,   b - w'μ2 ≥ 1 + κ2‖C2'w‖,   Σ_i = C_i C_i' (+ ridge_i·I)
 (3.23)  its dual: min ‖z1 - z2‖,  z1 = μ1 - C1 u1,  z2 = μ2 + C2 u2,  ‖u_i‖ ≤ κ_i;   w = 2r/‖r‖²,  r = z1 - z2
 
 Without b the primal asks for d'w ≥ 2 + κ1 s1(w) + κ2 s2(w) with d = μ1 - μ2 and s_i(w)² = w'Σ_i w: only the `Geometry` of
@@ -49,10 +49,14 @@ class ClosestPoints(Answer[Array, Array | None]):
 
 @dataclass(frozen=True)
 class EllipsoidPair(Problem[ClosestPoints]):
-    """One problem: the shape of the ellipsoids and their sizes κ_i = √((1 - η_i)/η_i)."""
+    """One problem: the shape of the ellipsoids and their sizes κ_i = √((1 - η_i)/η_i) + ν_i.
+
+    ``nu`` is the part of the sizes that allows for the means being estimates.
+    """
 
     geometry: Geometry
     kappa: tuple[float, float]
+    nu: tuple[float, float] = (0.0, 0.0)
 
 
 def certify(problem: EllipsoidPair, r: Array, u: Array | None = None) -> Separation:
@@ -64,17 +68,16 @@ def certify(problem: EllipsoidPair, r: Array, u: Array | None = None) -> Separat
     geometry, kappa = problem.geometry, problem.kappa
     h = geometry.pull(r)
     norm2, along = float(geometry.products(r, r, h)), float(geometry.along(r))
-    within = geometry.ridge * max(norm2, 0.0)
     first, second = ((h * h) @ geometry.member).tolist()
-    spread = sqrt(first + within), sqrt(second + within)
+    spread = sqrt(first + geometry.ridge[0] * max(norm2, 0.0)), sqrt(second + geometry.ridge[1] * max(norm2, 0.0))
     margin = along - kappa[0] * spread[0] - kappa[1] * spread[1]
     if not (margin > 0 and norm2 > 0):
         return Separation(inf, inf, nan, norm2, spread, along)
     if u is None:
         nu = [k / s if s > 0 else 0.0 for k, s in zip(kappa, spread, strict=True)]
         between = geometry.d - geometry.push(h * (geometry.member @ nu))
-        if geometry.ridge:
-            between -= geometry.ridge * sum(nu) * r
+        if any(geometry.ridge):
+            between -= (geometry.ridge[0] * nu[0] + geometry.ridge[1] * nu[1]) * r
     else:
         between = geometry.d - geometry.push(u * (geometry.member @ _stretch(geometry, kappa, u)))
     distance2 = geometry.norm2(between)
@@ -99,16 +102,27 @@ def _stretch(geometry: Geometry, kappa: tuple[float, float], u: Array) -> list[f
 
 def infeasible(problem: EllipsoidPair, p: float) -> InfeasibleProblem:
     """Return the error that says, in rates, how far the problem is from feasible (p of `FeasibleEdge.demand`)."""
-    asked = [1 / (1 + k * k) for k in problem.kappa]
+    asked = [max(k - nu, 0.0) for k, nu in zip(problem.kappa, problem.nu, strict=True)]
     if np.isinf(p):
         return InfeasibleProblem(
             "the two classes have the same mean in feature space: no linear rule can bound both errors, "
             "at any rates; use another kernel or other features",
             inf,
         )
-    enough = [1 / (1 + (k / p) ** 2) for k in problem.kappa]
+    if max(problem.nu) > 0:
+        room = problem.geometry.edge.reach(problem.nu, (asked[0], asked[1])) if max(asked) > 0 else 0.0
+        if room == 0:
+            alone = problem.geometry.edge.demand(problem.nu)[1]
+            return InfeasibleProblem(
+                f"mean_uncertainty={problem.nu} alone asks for {alone:.4g} times what the data allow: no rates are "
+                "feasible with it; lower it",
+                p - 1,
+            )
+        p = 1 / room
+    enough = [1 / (1 + (k / p) ** 2) for k in asked]
+    eta_pos, eta_neg = (1 / (1 + k * k) for k in asked)
     return InfeasibleProblem(
-        f"eta_pos={asked[0]:.4g}, eta_neg={asked[1]:.4g} ask for {p:.4g} times what the data allow; shrinking both "
+        f"eta_pos={eta_pos:.4g}, eta_neg={eta_neg:.4g} ask for {p:.4g} times what the data allow; shrinking both "
         f"demands equally, eta_pos={_round_up(enough[0])}, eta_neg={_round_up(enough[1])} would be feasible",
         p - 1,
     )

@@ -88,6 +88,20 @@ class FeasibleEdge:
         lower = min(k / edge if edge > 0 else inf for k, edge in zip(kappa, (k1, k2), strict=True) if k > 0)
         return min(lower, upper), upper, z
 
+    def reach(self, base: tuple[float, float], step: tuple[float, float]) -> float:
+        """Return the largest t for which ellipsoids of the sizes base + t·step do not overlap; 0 where base alone does."""
+        once = self.demand(step)[1]
+        longest = inf if once == 0 else 1 / once
+        if max(base) == 0 or self.free:
+            return longest
+        if self.demand(base)[1] >= 1:
+            return 0.0
+
+        def excess(t: float) -> float:
+            return self.demand((base[0] + t * step[0], base[1] + t * step[1]))[1] - 1
+
+        return float(brentq(excess, 0.0, longest, xtol=1e-15, rtol=4 * _EPS))
+
     def largest(self, kappa1: float) -> float:
         """Return the size κ2 at which the ellipsoids touch for a given κ1; nan where they overlap for every κ2."""
         if self.demand((kappa1, 0.0))[1] >= 1:

@@ -26,6 +26,7 @@ from mmc.methods.numerics.gram import LazyGram
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.problems import Answer, Problem
 from mmc.methods.problems.bracket import Bracket
+from mmc.methods.problems.delivered import Delivered, Verdict, above
 from mmc.methods.solution import NotConverged
 
 NOT_CONVEX = "the kernel matrix is not positive semidefinite: the problem is not convex"
@@ -106,7 +107,11 @@ class Hinges:
         if dual.square < -2e-9 * loss - 2 * rounding:
             raise NotConverged(NOT_CONVEX)
         objective = float(primal.coef @ primal.values) / 2 + loss
-        return Bracket.between(objective, float(self.target @ (self.side * dual.a)) - dual.square / 2, rounding)
+        return Bracket.between(objective, self.bound(dual), rounding)
+
+    def bound(self, dual: Multipliers) -> float:
+        """Return the value of a dual point."""
+        return float(self.target @ (self.side * dual.a)) - dual.square / 2
 
     def rounding(self, coef: Array) -> float:
         """Return what rounding may add to the value of a point."""
@@ -126,6 +131,8 @@ class Hinges:
         if free.any():
             return float(np.mean(r[free]))
         up, down = self.movable(np.where(a > self.C / 2, self.C, 0.0))
+        if not (up.any() and down.any()):  # costs so uneven that Σβ = 0 is lost in rounding
+            return self._quantile(h)
         return float(np.max(r[up]) + np.min(r[down])) / 2
 
     def _quantile(self, h: Array) -> float:
@@ -156,6 +163,10 @@ class HingeProblem(Problem[MachineAnswer]):
         """Return what the two points prove."""
         return self.hinges.certify(primal, dual)
 
+    def judge(self, rule: Delivered, dual: Multipliers) -> Verdict:
+        """Return what the delivered rule is worth beside the dual point."""
+        raise NotImplementedError
+
     def answer(self, a: Array, tol: float, iterations: int, version: str, interior: bool = False) -> MachineAnswer:
         """Return the points of the multipliers a; raise NotConverged if they are farther apart than ``tol``."""
         primal, dual = self.points(a, interior)
@@ -175,3 +186,8 @@ class SvmProblem(HingeProblem):
     def hinges(self) -> Hinges:
         """Return the problem with one hinge for every point."""
         return Hinges(self.K, np.arange(len(self.sign)), self.sign, self.sign, self.C)
+
+    def judge(self, rule: Delivered, dual: Multipliers) -> Verdict:
+        loss, more = rule.charged(1 - self.sign * rule.values, self.C)
+        rounding = self.hinges.rounding(self.hinges.coef(dual.a)) + more
+        return above(rule.norm2 / 2 + loss, self.hinges.bound(dual), rounding)

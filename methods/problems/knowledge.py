@@ -17,7 +17,7 @@ certificate is that of the SVM (2) on the points alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,11 @@ from mmc.methods.numerics.balance import balanced
 from mmc.methods.numerics.kernels import Array, KernelSpec
 from mmc.methods.problems import Answer, Problem
 from mmc.methods.problems.bracket import Bracket
+from mmc.methods.problems.delivered import Delivered, Verdict, above
 from mmc.methods.problems.shapes import KnowledgeSets
 from mmc.methods.solution import InfeasibleProblem
+
+_ACCEPTED = 1e-3  # relative gap: interior points of cone programs in the coordinates of a kernel reach no more
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,33 @@ class KnowledgeProblem(Problem[KnowledgeAnswer]):
         sets, w = self.sets, primal.weights @ primal.points
         margins = sets.sign * (sets.centers @ w + primal.b) - sets.widths(w)
         return Bracket.between(self._value(float(w @ w), margins), self._bound(dual, dual.owner))
+
+    def judge(self, rule: Delivered, dual: CriticalPoints) -> Verdict:
+        """Return what the delivered rule is worth as the SVM (2) on the dual's points, where it was evaluated."""
+        sign = self.sets.sign[dual.owner]
+        owner = dual.owner if self.shared_slack else np.arange(len(sign))
+        margins = np.full(owner.max() + 1, np.inf)
+        np.minimum.at(margins, owner, sign * rule.values)
+        return self._verdict(rule, margins, self._bound(dual, owner))
+
+    def judge_sets(self, rule: Delivered, dual: CriticalPoints) -> Verdict:
+        """Return what the delivered linear rule is worth as a solution of (5) or (6) itself.
+
+        Every critical point is within eps of a training point, so that a margin may be off by ‖w‖ eps: that much is allowed.
+        """
+        sets, w = self.sets, rule.coef
+        assert w is not None
+        margins = sets.sign * (sets.centers @ w + rule.offset) - sets.widths(w)
+        verdict = self._verdict(rule, margins, self._bound(dual, dual.owner))
+        off = np.sqrt(rule.norm2) * (dual.eps or 0.0)
+        more = 1 - max(1 - off, 0.0) ** 2 if np.isinf(self.C) else len(margins) * self.C * off / verdict.objective
+        return replace(verdict, allowed=verdict.allowed + more)
+
+    def _verdict(self, rule: Delivered, margins: Array, bound: float) -> Verdict:
+        objective = self._value(rule.norm2, margins)
+        most = float(rule.noise.max())
+        rounding = self.C * float(np.sum(margins < 1 + most)) * most if np.isfinite(self.C) else 0.0
+        return replace(above(objective, bound, rounding), allowed=_ACCEPTED)
 
     def _value(self, squared_norm: float, margins: Array) -> float:
         """Return ½‖w‖² + C Σ ξ for the smallest slacks; for C = ∞ of (w, b) scaled until the least margin is 1."""

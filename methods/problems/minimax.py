@@ -4,6 +4,9 @@ Huang et al., (9)-(12), with d = x̄ - ȳ and κ(p) = √(p / (1 - p)):
 
     max κ(α)   s.t.   1 ≥ κ(α) √(a'Σx a) + κ(β) √(a'Σy a),   a'd = 1,   κ(β) ≥ κ(γ).
 
+If the means are only known to ν (Lanckriet et al., 2003), κ(α) + νx and κ(β) + νy stand in their places; the code calls
+these sums sizes, and the optimum is the same curve of sizes.
+
 The certificate is a distance. Every point of y's ellipsoid of size κ(γ) shows κ(α) ≤ its Mahalanobis distance from x̄,
 because a hyperplane cannot keep the one and the other apart. The point where that ellipsoid touches the hyperplane
 of any a, ȳ + κ(γ) Σy a / √(a'Σy a), makes the two sides equal at the optimum and differ by O(error²) near it.
@@ -12,7 +15,7 @@ of any a, ȳ + κ(γ) Σy a / √(a'Σy a), makes the two sides equal at the opt
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 
 import numpy as np
 from scipy.linalg import cho_solve
@@ -27,52 +30,71 @@ Directions = Answer[Array, Array]  # a with a'd = 1, and the direction whose tou
 
 @dataclass(frozen=True)
 class Minimax(Problem[Directions]):
-    """The problem (12) at κ(β) = ``kappa``; without it κ(β) = κ(α), the MPM."""
+    """The problem (12) at the size ``kappa`` = κ(β) + νy; without it κ(β) = κ(α), the MPM. ``nu`` is (νx, νy)."""
 
     pair: MomentPair
     kappa: float | None = None
+    nu: tuple[float, float] = (0.0, 0.0)
 
     @classmethod
-    def at_level(cls, pair: MomentPair, level: float) -> Minimax:
-        """Return the problem whose β must be at least ``level``; raise InfeasibleProblem if no hyperplane keeps it."""
-        kappa = sqrt(level / (1 - level))
-        if kappa >= pair.largest * (1 - 1e-12):  # closer to the edge than rounding can tell
-            largest = pair.largest**2 / (1 + pair.largest**2)
+    def balanced(cls, pair: MomentPair, nu: tuple[float, float] = (0.0, 0.0)) -> Minimax:
+        """Return the problem of the MPM; raise InfeasibleProblem if ``nu`` leaves no level above 0."""
+        if max(nu) > 0 and pair.largest_beside(nu[0]) <= nu[1] * (1 + 1e-12):
             raise InfeasibleProblem(
-                f"min_accuracy_neg={level} cannot be kept on these training moments: the largest feasible level is "
+                f"mean_uncertainty={nu} is more than the distance of the classes allows: no level above 0 can be kept; "
+                "lower it",
+                nu[1] - pair.largest_beside(nu[0]),
+            )
+        return cls(pair, None, nu)
+
+    @classmethod
+    def at_level(cls, pair: MomentPair, level: float, nu: tuple[float, float] = (0.0, 0.0)) -> Minimax:
+        """Return the problem whose β must be at least ``level``; raise InfeasibleProblem if no hyperplane keeps it."""
+        size = sqrt(level / (1 - level)) + nu[1]
+        most = pair.largest_beside(nu[0])
+        if size >= most * (1 - 1e-12):  # closer to the edge than rounding can tell
+            largest = max(most - nu[1], 0.0) ** 2 / (1 + max(most - nu[1], 0.0) ** 2)
+            beside = f" with mean_uncertainty={nu}" if max(nu) > 0 else ""
+            raise InfeasibleProblem(
+                f"min_accuracy_neg={level} cannot be kept on these training moments{beside}: the largest feasible level is "
                 f"{largest:.9f}, and there nothing is left for the positive class",
                 level - largest,
             )
-        return cls(pair, kappa)
+        return cls(pair, size, nu)
+
+    def reached(self, a: Array) -> tuple[float, float, float, float]:
+        """Return the sizes of both classes at a hyperplane a'd = 1 of this problem, and √(a'Σx a), √(a'Σy a)."""
+        sx, sy = self.pair.spreads(a)
+        size = self.kappa
+        if size is None:
+            size = (1 - self.nu[0] * sx - self.nu[1] * sy) / (sx + sy) + self.nu[1]
+        return (1 - size * sy) / sx, size, sx, sy
 
     @property
     def level(self) -> float:
-        """Return the κ(β) to keep, of the MPM too: there it is that of the curve of all trade-offs."""
+        """Return the size of the negative class, of the MPM too: there it is that of the curve of all trade-offs."""
         if self.kappa is not None:
             return self.kappa
         curve = self.pair.spectrum[0]
-        return float(curve.kappas(curve.balanced()[0])[1][0])
+        return float(curve.kappas(curve.balanced(self.nu)[0])[1][0])
 
 
 @dataclass(frozen=True)
 class WorstCase(Certificate):
-    """κ(α), the ``objective``, and κ(β) of a hyperplane, and √(a'Σy a)."""
+    """κ(α) and κ(β) of a hyperplane, how far its b lies from a'x̄ and from a'ȳ, and √(a'Σx a), √(a'Σy a)."""
 
+    kappa_pos: float
     kappa_neg: float
-    spread_neg: float
+    sides: tuple[float, float]
+    spreads: tuple[float, float]
 
 
 def certify(problem: Minimax, answer: Directions) -> WorstCase:
     """Return what any a with a'd = 1 promises, and how much more the best one could: ``gap``, relative."""
-    pair, a = problem.pair, answer.primal
-    y = pair.Sy @ a
-    sx, sy = float(np.sqrt(a @ pair.Sx @ a)), float(np.sqrt(a @ y))
-    kappa_neg = 1 / (sx + sy) if problem.kappa is None else problem.kappa
-    kappa_pos = (1 - kappa_neg * sy) / sx
-    touching = y / sy
-    if answer.dual is not a:
-        y = pair.Sy @ answer.dual
-        touching = y / np.sqrt(answer.dual @ y)
-    to_mean = pair.d - kappa_neg * touching
-    upper = np.sqrt(to_mean @ cho_solve(pair.factors[0], to_mean))
-    return WorstCase(kappa_pos, float(abs(upper / kappa_pos - 1)), kappa_neg, sy)
+    pair, a, nu = problem.pair, answer.primal, problem.nu
+    pos, neg, sx, sy = problem.reached(a)
+    y = pair.Sy @ answer.dual
+    to_mean = pair.d - neg * y / np.sqrt(answer.dual @ y)
+    upper = float(np.sqrt(to_mean @ cho_solve(pair.factors[0], to_mean)))
+    gap = abs((upper - nu[0]) / (pos - nu[0]) - 1) if pos > nu[0] else inf
+    return WorstCase(pos - nu[0], gap, pos - nu[0], neg - nu[1], (pos * sx, neg * sy), (sx, sy))

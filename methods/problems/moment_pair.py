@@ -31,15 +31,14 @@ class MomentPair:
     Sy: Array
 
     @classmethod
-    def regularised(cls, d: Array, Sx: Array, Sy: Array, ridge: float) -> MomentPair:
-        """Return the pair of Σx + ridge·I and Σy + ridge·I; raise SingularCovariance if the ridge is lost in rounding."""
-        eye = ridge * np.eye(len(d))
-        pair = cls(d, Sx + eye, Sy + eye)
+    def definite(cls, d: Array, Sx: Array, Sy: Array, ridge: tuple[float, float]) -> MomentPair:
+        """Return the pair of covariances to which the ridges were added; raise SingularCovariance if rounding lost them."""
+        pair = cls(d, Sx, Sy)
         try:
             pair.factors  # noqa: B018
         except np.linalg.LinAlgError:
             raise SingularCovariance(
-                f"ridge={ridge:g} is lost in rounding: the covariances are still singular with it. Set a larger one"
+                f"ridge={min(ridge):g} is lost in rounding: the covariances are still singular with it. Set a larger one"
             ) from None
         return pair
 
@@ -67,6 +66,10 @@ class MomentPair:
         """Return the κ(β) that ``start`` reaches, where κ(α) = 0: a κ(γ) is feasible if it is smaller."""
         return 1 / self.spreads(self.start)[1]
 
+    def largest_beside(self, kappa: float) -> float:
+        """Return the largest κ(β) where κ(α) must be at least ``kappa``; 0 if it cannot."""
+        return self.largest if kappa == 0 else self.spectrum[0].mirrored.beside(kappa)
+
     def spreads(self, a: Array) -> tuple[float, float]:
         """Return √(a'Σx a) and √(a'Σy a)."""
         return float(np.sqrt(a @ self.Sx @ a)), float(np.sqrt(a @ self.Sy @ a))
@@ -88,6 +91,10 @@ def shared_range(d: Array, Sx: Array, Sy: Array) -> Array:
         raise SingularCovariance(
             "the class means differ along a direction in which neither class has any variance: the worst-case "
             "bound is 100 % for both classes, whatever the future data. Set ridge > 0 to regularise the covariances"
+        )
+    if not kept.any():
+        raise SingularCovariance(
+            "no feature varies in either class, and the means are equal: there is nothing to tell them apart by"
         )
     basis: Array = Q[:, kept] / np.sqrt(values[kept]) / scale[:, None]
     lowest, highest = eigh(basis.T @ Sx @ basis, eigvals_only=True)[[0, -1]]

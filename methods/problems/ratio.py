@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isinf
+from math import inf, isinf
 from typing import Protocol
 
 import numpy as np
@@ -34,6 +34,7 @@ from mmc.methods.numerics.gram import Index
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.problems import Answer, Problem
 from mmc.methods.problems.bracket import Bracket
+from mmc.methods.problems.delivered import HARD, Delivered, Verdict, above
 from mmc.methods.solution import InfeasibleProblem, NotConverged
 
 CAP = 1e7
@@ -153,6 +154,19 @@ class RatioLP(Problem[RatioAnswer]):
         """Return what the two points prove: nothing, if the margin is hard and the primal point has none."""
         objective = primal.spread + (self.C * primal.slack if primal.slack else 0.0)
         return Bracket.between(objective, self._bound(primal, dual), least=1.0)
+
+    def judge(self, rule: Delivered, primal: RatioPrimal, dual: RatioDual, moved: float = 0.0) -> Verdict:
+        """Return what the delivered rule is worth beside the dual point: f = w'x + b, so that w'(x̄ - ȳ) is a difference of means.
+
+        ``moved`` is how far the b of the program is from a b that was chosen otherwise.
+        """
+        margins = self.sign * (rule.values + moved)
+        spread = rule.means[0] - rule.means[1]
+        if isinf(self.C):
+            least = float(margins.min())
+            return above(spread / least if least >= 1 - HARD else inf, self._bound(primal, dual), least=1.0)
+        slack, rounding = rule.charged(1 - margins, self.C)
+        return above(spread + slack, self._bound(primal, dual), rounding, least=1.0)
 
     def _primal(self, v: Array, b: float) -> RatioPrimal:
         z = self.sign

@@ -26,6 +26,7 @@ import numpy as np
 from mmc.methods.numerics.balance import balanced
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.problems import Certificate, Judged, Problem
+from mmc.methods.problems.delivered import HARD, Delivered, Verdict, above
 
 
 class ScatterPlane(NamedTuple):
@@ -72,6 +73,22 @@ def certify(problem: ScatterMargin, plane: ScatterPlane, multipliers: ScatterMul
     objective = sum(spread) + slack
     gap = max(objective - _bound(problem, multipliers), 0.0) / objective if objective < inf else inf
     return ScatterWidth(objective, gap, w, b, spread)
+
+
+def judge(problem: ScatterMargin, rule: Delivered, multipliers: ScatterMultipliers, ridge: float) -> Verdict:
+    """Return what the delivered rule is worth beside the dual point; ``ridge`` was added to both covariances.
+
+    The standard deviations of f in the classes are s_x and s_y, whatever the coordinates of the program were.
+    """
+    s_x, s_y = rule.spreads(ridge)
+    width = s_x + s_y
+    shift = (s_x - s_y) / width if width > 0 else 0.0
+    margins = problem.sign * (rule.values - shift)
+    if isinf(problem.C):
+        least = float(margins.min())
+        return above(width / least if least >= 1 - HARD else inf, _bound(problem, multipliers))
+    slack, rounding = rule.charged(1 - margins, problem.C)
+    return above(width + slack, _bound(problem, multipliers), rounding)
 
 
 def _spread(problem: ScatterMargin, w: Array) -> tuple[float, float]:

@@ -32,12 +32,14 @@ class Curve:
         """Return κ(α), its slope d log κ(α) / d log r, κ(β) and its slope, at every r."""
         raise NotImplementedError
 
-    def balanced(self) -> tuple[Array, int]:
-        """Return the r of the MPM, κ(α) = κ(β), and the Newton steps taken."""
+    def balanced(self, nu: tuple[float, float] = (0.0, 0.0)) -> tuple[Array, int]:
+        """Return the r of the MPM, κ(α) - νx = κ(β) - νy, and the Newton steps taken."""
+        more_a, more_b = max(nu[1] - nu[0], 0.0), max(nu[0] - nu[1], 0.0)
 
         def difference(r: Array) -> tuple[Array, Array]:
             a, slope_a, b, slope_b = self.at_r(r)
-            return np.log(b / a), slope_b - slope_a
+            a_share, b_share = a / (a + more_a), b / (b + more_b)
+            return np.log((b + more_b) / (a + more_a)), b_share * slope_b - a_share * slope_a
 
         return _root(difference, 1, self.tol)
 
@@ -63,6 +65,20 @@ class TradeOff(Curve):
     def ends(self) -> tuple[float, float]:
         """Return the largest κ(α), where κ(β) = 0, and the largest κ(β), where κ(α) = 0."""
         return float(np.sqrt(np.sum(self.c2 / self.ell))), float(np.sqrt(np.sum(self.c2 / (1 - self.ell))))
+
+    @property
+    def mirrored(self) -> TradeOff:
+        """The same curve with the classes exchanged."""
+        return TradeOff(1 - self.ell, self.c2)
+
+    def beside(self, kappa: float) -> float:
+        """Return the largest κ(α) where κ(β) is at least ``kappa``; 0 if it cannot be."""
+        best_pos, best_neg = self.ends
+        if kappa == 0:
+            return best_pos
+        if kappa >= best_neg * (1 - 1e-12):  # closer to the edge than rounding can tell
+            return 0.0
+        return float(self.kappas(self.at(np.array([kappa]))[0])[0][0])
 
     def kappas(self, r: Array) -> tuple[Array, Array]:
         """Return κ(α) and κ(β) at every r."""

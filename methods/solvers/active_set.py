@@ -49,6 +49,8 @@ class _Iterate:
         hinges = self.hinges
         self.r = r = hinges.target - hinges.values(self.a)[hinges.point]
         self.up, self.down = hinges.movable(self.a)
+        if not (self.up.any() and self.down.any()):
+            raise NotConverged("the costs of the two classes are so uneven that Σβ = 0 is lost in rounding")
         self.best = np.flatnonzero(self.up)[np.argmax(r[self.up])]
         self.worst = np.flatnonzero(self.down)[np.argmin(r[self.down])]
         return bool(r[self.best] - r[self.worst] <= tol * np.min(np.abs(hinges.target)))

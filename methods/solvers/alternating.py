@@ -25,12 +25,15 @@ test, and kept if the point is.
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mmc.methods.numerics.cholesky import pivoted_cholesky
+from mmc.methods.numerics.clock import Clock
 from mmc.methods.numerics.kernels import Array
+from mmc.methods.numerics.memory import require
 from mmc.methods.problems import Answer
 from mmc.methods.problems.hinges import SvmProblem
 from mmc.methods.problems.knowledge import CriticalPoints, KnowledgeAnswer, KnowledgeProblem, PointRule
@@ -43,12 +46,30 @@ CAN = Capabilities(slack_per_point=True, squared_slack=True)
 # eps by default, in units of the furthest first critical point from its centre. A slack per point has no limit to
 # refine towards; there it is what the paper's .25 amounts to on its benchmark.
 _FINE, _COARSE = 0.01, 0.25
+_COPIES = 6  # of the first Gram matrix: it doubles as it grows, and the SVMs have copies
 
 
-def solve(problem: KnowledgeProblem, *, tol: float = 1e-6, max_iter: int = 200) -> KnowledgeAnswer:
-    """Return the SVM of the last training set; raise NotConverged with the last change, or InfeasibleProblem."""
+def solve(
+    problem: KnowledgeProblem,
+    *,
+    tol: float = 1e-6,
+    max_iter: int = 200,
+    max_per_set: int = 50,
+    max_seconds: float = inf,
+) -> KnowledgeAnswer:
+    """Return the SVM of the last training set; raise NotConverged with the last change, or InfeasibleProblem.
+
+    It gives up after ``max_iter`` rounds, beyond ``max_per_set`` training points for each set, and after ``max_seconds``.
+    """
+    clock = Clock(max_seconds)
     sets, kernel, eps = problem.sets, problem.kernel, problem.eps
     points, owner = sets.centers, np.arange(len(sets.centers))
+    n = len(points)
+    require(
+        8 * _COPIES * n**2,
+        f"the Gram matrix of {n:,} sets, which grows,",
+        "take fewer rows, or a covering of fewer sets",
+    )
     gram = _GrowingGram(kernel(points, points))
     solid = np.flatnonzero(sets.radii > 0)
     moving, hint = sets.subset(solid), np.ones(len(points), dtype=bool)
@@ -73,6 +94,9 @@ def solve(problem: KnowledgeProblem, *, tol: float = 1e-6, max_iter: int = 200) 
         new = np.flatnonzero(change > eps)
         if not len(new):
             return Answer(rule, dual, iteration, version)
+        clock.check("alternation", iteration, float(change.max()), f"the furthest new point, for eps={eps:.3g},")
+        if problem.accumulate and len(points) + len(new) > max_per_set * n:
+            break
         if problem.accumulate:
             points, owner = np.vstack([points, critical[new]]), np.append(owner, at[new])
             hint = np.append(alpha > 1e-4 * alpha.max(), np.ones(len(new), dtype=bool))
@@ -82,9 +106,10 @@ def solve(problem: KnowledgeProblem, *, tol: float = 1e-6, max_iter: int = 200) 
             points[at] = critical
             gram.replace(at, known, among)
     raise NotConverged(
-        f"after {max_iter} outer iterations {len(new)} critical points were still new: the furthest is "
-        f"{change.max():.3g} from the training set, more than eps={eps:.3g}",
-        max_iter,
+        f"after {iteration} outer iterations and with {len(points)} training points for {n} sets, {len(new)} critical points were "
+        f"still new: the furthest is {change.max():.3g} from the training set, more than eps={eps:.3g}; take a larger eps, or raise "
+        "max_iter or max_per_set",
+        iteration,
         float(change.max()),
     )
 

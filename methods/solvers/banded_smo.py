@@ -13,10 +13,10 @@ that make it unnecessary.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from mmc.methods.numerics import compiled
 from mmc.methods.numerics.gram import LazyGram
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.numerics.smo import descend
@@ -26,7 +26,7 @@ from mmc.methods.solvers import Capabilities
 from mmc.methods.solvers.libsvm import Rough, solve_hinges
 
 CAN = Capabilities(rows=True)
-VERSION = f"smo, numba {numba.__version__}"
+VERSION = f"smo, {compiled.VERSION}"
 _ROUGH = 1e-3  # of ρ1: enough to know nearly all points that are at a bound
 _FINER = 20.0  # by how much a round improves, where it need not be better
 _PART = 1000  # points that a round adds, or half as many as are free

@@ -25,6 +25,7 @@ import scipy
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
+from mmc.methods.numerics.clock import Clock
 from mmc.methods.numerics.gram import Index
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.problems import Answer
@@ -57,6 +58,7 @@ class _Search:
     batch: int
     max_rounds: int
     session: Session[WorkingSets]
+    clock: Clock
 
 
 def solve(
@@ -66,19 +68,20 @@ def solve(
     batch: int = 400,
     max_rounds: int = 200,
     memory: float = 4e9,
+    max_seconds: float = inf,
     session: Session[WorkingSets] | None = None,
 ) -> RatioAnswer:
     """Return the solution to a certified relative ``gap``; ``iterations`` counts those of the interior point method.
 
     Up to ``batch`` rows and columns are added in a round. ``memory`` bounds the bytes of kernel rows that are kept.
     ``session`` carries the sets to the next C of the same G. Raises InfeasibleProblem if C = ∞ and no v separates the
-    points, NotConverged if the gap is not reached.
+    points, NotConverged if the gap is not reached, also within ``max_seconds``.
     """
     session = Session() if session is None else session
     if max_rounds < 1:
         raise ValueError(f"max_rounds must be at least 1: got {max_rounds}")
     problem.matrix.limit(memory)
-    search = _Search(gap, batch, max_rounds, session)
+    search = _Search(gap, batch, max_rounds, session, Clock(max_seconds))
     if not isinf(problem.C):
         return _soft(problem, search)
     hard = _hard(problem, search)
@@ -118,6 +121,7 @@ def _soft(problem: RatioLP, search: _Search) -> RatioAnswer:
             bracket = problem.certify(*found)
         if bracket.reached <= gap:
             return Answer(*found, steps, version)
+        search.clock.check("column generation", steps, bracket.reached, "the relative duality gap")
         if complete and version != VERSION:
             break
         if (

@@ -3,7 +3,7 @@
     min t   s.t.   ‖w‖ ≤ t,   w'μ1 - b ≥ 1 + κ1 s1,   b - w'μ2 ≥ 1 + κ2 s2,   ‖C1'w‖ ≤ s1,   ‖C2'w‖ ≤ s2
 
 The origin is half-way between the means, which are one unit apart: only the direction of w is read. The multiplier (λ_i, v_i) of
-the cone of s_i is the point u_i = -κ_i v_i / λ_i of the dual (3.23). With a ridge, the rows of C_i' are followed by √ridge·I.
+the cone of s_i is the point u_i = -κ_i v_i / λ_i of the dual (3.23). With a ridge, C_i C_i' includes it.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ def solve(problem: EllipsoidPair, *, backend: str = "CLARABEL", tol: float = 1e-
 
     Raises InfeasibleProblem if the certificate agrees that there is no such w, NotConverged above ``gap``.
     """
-    geometry, (kappa1, kappa2) = problem.geometry.coordinates, problem.kappa
+    whole, (kappa1, kappa2) = problem.geometry.coordinates, problem.kappa
+    geometry = whole.without_ridge if any(whole.ridge) else whole
     n, size = len(geometry.d), float(np.linalg.norm(geometry.d)) or 1.0
     mu1, mu2 = geometry.d / (2 * size), -geometry.d / (2 * size)
-    eye = np.sqrt(geometry.ridge) * np.eye(n if geometry.ridge else 0, n)
-    C1, C2 = (np.vstack([rows, eye]) / size for rows in geometry.parts)
+    C1, C2 = (rows / size for rows in geometry.parts)
 
     w, b, t, s1, s2 = cp.Variable(n), cp.Variable(), cp.Variable(), cp.Variable(), cp.Variable()
     margins = [w @ mu1 - b >= 1 + kappa1 * s1, b - w @ mu2 >= 1 + kappa2 * s2]
@@ -40,9 +40,10 @@ def solve(problem: EllipsoidPair, *, backend: str = "CLARABEL", tol: float = 1e-
         raise ended.stopped()
     coordinates = EllipsoidPair(geometry, problem.kappa)
     # The multipliers of the cones are the better dual where a ball has collapsed, the support points elsewhere.
-    duals = [None] if geometry.ridge else [None, _points(spreads, problem.kappa)]
-    proofs = [(certify(coordinates, value(w), dual), dual) for dual in duals]
+    proofs = [(certify(coordinates, value(w), dual), dual) for dual in (None, _points(spreads, problem.kappa))]
     proof, dual = min(proofs, key=lambda one: one[0].gap)
+    if geometry is not whole:  # it belongs to these rows
+        dual = None
     if not proof.gap <= gap:
         raise ended.stopped(proof.gap, gap)
     return ClosestPoints(value(w), dual, ended.steps, ended.version, in_coordinates=True, certificate=proof)

@@ -8,6 +8,7 @@ Neither ratio depends on the length of a once its 1 is written as a'd. So the de
     MPM    max a'd                     s.t.  √(a'Σx a) + √(a'Σy a) ≤ 1
     BMPM   max a'd - κ(γ) √(a'Σy a)    s.t.  √(a'Σx a) ≤ 1
 
+With uncertain means κ(γ) is κ(γ) + νy, and MPM's 1 is 1 - νx √(a'Σx a) - νy √(a'Σy a).
 They are stated in coordinates in which Σx + Σy = I.
 """
 
@@ -33,7 +34,8 @@ def solve(problem: Minimax, *, backend: str = "CLARABEL", tol: float = 1e-10, ga
 
     a = cp.Variable(len(d))
     if kappa is None:
-        program = cp.Problem(cp.Maximize(d @ a), [cp.norm(Cx @ a) + cp.norm(Cy @ a) <= 1])
+        sx, sy = cp.norm(Cx @ a), cp.norm(Cy @ a)
+        program = cp.Problem(cp.Maximize(d @ a - problem.nu[0] * sx - problem.nu[1] * sy), [sx + sy <= 1])
     else:
         program = cp.Problem(cp.Maximize(d @ a - kappa * cp.norm(Cy @ a)), [cp.norm(Cx @ a) <= 1])
     ended = run(program, backend, tol)

@@ -7,24 +7,26 @@ From an interior point c_i of each ellipsoid, the means at first:
    ellipsoid from inside at z_i. The distance ‖z1 - z2‖ never grows.
 
 Written in the eigenvectors of Σ1 for the first ellipsoid and of Σ2 for the second, everything is elementwise but the
-change of basis; so one step of all sizes κ together is two matrix products.
+change of basis; so one step of all sizes κ together is two matrix products. `numerics/lin_han.py` has the steps, compiled.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import nan
+from math import inf, nan
 
 import numpy as np
 from scipy.linalg import eigh
 
+from mmc.methods.numerics.compiled import VERSION as NUMBA
 from mmc.methods.numerics.kernels import Array
+from mmc.methods.numerics.lin_han import walk
 from mmc.methods.problems.ellipsoid_geometry import Geometry
-from mmc.methods.problems.ellipsoid_pair import ClosestPoints, EllipsoidPair, check_feasible
+from mmc.methods.problems.ellipsoid_pair import ClosestPoints, EllipsoidPair, check_feasible, infeasible
 from mmc.methods.solution import FitError, NotConverged, Status
 from mmc.methods.solvers import Capabilities
 
-VERSION = "1"
+VERSION = f"2, {NUMBA}"
 CAN = Capabilities(together=True)
 _EPS = float(np.finfo(float).eps)
 _TOL, _MAX_ITER = 1e-6, 10_000
@@ -75,36 +77,32 @@ def _known(geometry: Geometry) -> _Known:
 
 def _iterate(problems: Sequence[EllipsoidPair], tol: float, max_iter: int) -> list[_Found]:
     whole = problems[0].geometry.coordinates
+    if not np.any(whole.d):
+        return [infeasible(problem, inf) for problem in problems]
     geometry = whole.spanned
     d = geometry.d
     try:
         (l1, V1), (l2, V2) = (_axes(S) for S in geometry.covariances)
     except FitError as error:
         return [error] * len(problems)
-    Q, d1 = V1.T @ V2, V1.T @ d
+    Q, d1 = np.ascontiguousarray(V1.T @ V2), V1.T @ d
+    values, least = np.stack([l1, l2]), (l1.min(), l2.min())
     kappa2 = np.array([p.kappa for p in problems]).T ** 2
-    l1, l2 = l1[:, None], l2[:, None]
     answers: list[_Found | None] = [None] * len(problems)
-    active = np.arange(len(problems))
-    c1 = np.zeros((len(l1), len(active)))  # c_i - μ_i, in the axes of its own ellipsoid
-    c2 = np.zeros_like(c1)
+    active, step = np.arange(len(problems)), 0
+    c1, c2 = np.zeros((2, len(active), len(l1)))  # c_i - μ_i, in the axes of its own ellipsoid
     distance = np.full(len(active), np.inf)
-    for step in range(1, max_iter + 1):
-        e1 = Q @ c2 - c1 - d1[:, None]  # c2 - c1
-        e2 = Q.T @ e1
-        z1, t1 = _leave(c1, e1, l1, kappa2[0, active])
-        z2, back = _leave(c2, -e2, l2, kappa2[1, active])
-        apart = 1 - back - t1
-        length = np.sqrt(np.einsum("ij,ij->j", e1, e1))
-        p1, p2 = z1 / l1, z2 / l2
-        angle = np.maximum(_angle(e1, p1, length), _angle(-e2, p2, length))
-        gap = apart * length
+    while len(active) and step < max_iter:
+        z1, z2 = np.empty((2, *c1.shape))
+        apart, gap, angle = np.empty((3, len(active)))
+        sizes = np.ascontiguousarray(kappa2[:, active])
+        step = walk(Q, d1, values, sizes, c1, c2, distance, z1, z2, apart, gap, angle, tol, step, max_iter)
         done = (apart <= 0) | (angle <= tol) | (gap > distance * (1 + 1e-9))
         for j in np.flatnonzero(done | (step == max_iter)):
             i = int(active[j])
             answers[i] = _failure(problems[i], float(apart[j]), float(angle[j]), tol, step == max_iter, step)
             if answers[i] is None:
-                z = V1 @ z1[:, j], V2 @ z2[:, j]
+                z = V1 @ z1[j], V2 @ z2[j]
                 r = d + z[0] - z[1]
                 answers[i] = ClosestPoints(
                     whole.axes @ r,
@@ -117,12 +115,8 @@ def _iterate(problems: Sequence[EllipsoidPair], tol: float, max_iter: int) -> li
                     angle=float(angle[j]),
                 )
         left = np.array([answers[i] is None for i in active], dtype=bool)
-        if not left.any():
-            break
-        distance = gap
-        c1, c2 = z1 - l1.min() * p1, z2 - l2.min() * p2
-        if not left.all():
-            active, distance, c1, c2 = active[left], distance[left], c1[:, left], c2[:, left]
+        active, distance = active[left], gap[left]
+        c1, c2 = (z[left] * (1 - low / own) for z, low, own in zip((z1, z2), least, (l1, l2), strict=True))
     return [answer for answer in answers if answer is not None]
 
 
@@ -151,25 +145,6 @@ def _axes(S: Array) -> tuple[Array, Array]:
             "paper's ε) or use another solver"
         )
     return values, vectors
-
-
-def _leave(c: Array, e: Array, values: Array, kappa2: Array) -> tuple[Array, Array]:
-    """Return the points and the t ≥ 0 where c + t·e leaves the ellipsoid Σ z²/λ = κ², for each column."""
-    scaled = e / values
-    a = np.einsum("ij,ij->j", e, scaled)
-    b = np.einsum("ij,ij->j", c, scaled)
-    inside = np.maximum(kappa2 - np.einsum("ij,ij->j", c, c / values), 0.0)
-    root = np.sqrt(b * b + a * inside)
-    t = np.where(b > 0, inside / np.maximum(b + root, 1e-300), (root - b) / a)
-    return c + t * e, t
-
-
-def _angle(along: Array, normal: Array, length: Array) -> Array:
-    """Return the angle between columns, accurate where it is small; 0 for an ellipsoid that is a point."""
-    size = np.sqrt(np.einsum("ij,ij->j", normal, normal))
-    difference = along / length - normal / np.where(size > 0, size, 1.0)
-    half = np.sqrt(np.einsum("ij,ij->j", difference, difference)) / 2
-    return np.where(size > 0, 2 * np.arcsin(np.minimum(half, 1.0)), 0.0)
 
 
 def _overlap(problem: EllipsoidPair) -> FitError | None:

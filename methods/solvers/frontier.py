@@ -58,18 +58,19 @@ def solve(problem: Minimax, *, factor: str = "eigen") -> Directions:
         raise ValueError(f"solver 'frontier' has no factor {factor!r}: valid: eigen, cholesky")
     pair = problem.pair
     curve = pair.spectrum[0] if factor == "eigen" else _Factored(pair)
-    r, steps = curve.balanced() if problem.kappa is None else curve.at(np.array([problem.kappa]))
-    a = _directions(pair, r)[0] if factor == "eigen" else _Factored(pair).direction(r)[1]
+    r, steps = curve.balanced(problem.nu) if problem.kappa is None else curve.at(np.array([problem.kappa]))
+    a = directions(pair, r)[0] if factor == "eigen" else _Factored(pair).direction(r)[1]
     a = a / (a @ pair.d)
     return Answer(a, a, steps, VERSION)
 
 
 def solve_levels(pair: MomentPair, kappas: Array) -> Array:
     """Return the optimal a of every κ(γ) as rows, all found together."""
-    return _directions(pair, pair.spectrum[0].at(kappas)[0])
+    return directions(pair, pair.spectrum[0].at(kappas)[0])
 
 
-def _directions(pair: MomentPair, r: Array) -> Array:
+def directions(pair: MomentPair, r: Array) -> Array:
+    """Return the optimal a of every r as rows, a'd = 1."""
     curve, V, c = pair.spectrum
     A = (c / (r[:, None] * curve.ell + (1 - curve.ell))) @ V.T
     return A / (A @ pair.d)[:, None]

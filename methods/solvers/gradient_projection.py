@@ -11,11 +11,14 @@ because the weights at a poor starting point can be far from those at the soluti
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 import scipy
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import brentq
 
+from mmc.methods.numerics.clock import Clock
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.problems import Answer
 from mmc.methods.problems.minimax import Directions, Minimax
@@ -27,8 +30,9 @@ CAN = Capabilities()
 RENEW = 50  # steps between whitenings
 
 
-def solve(problem: Minimax, *, tol: float = 1e-8, max_iter: int = 20_000) -> Directions:
-    """Return the optimal a; it stops when ‖projected gradient‖ ≤ tol ‖gradient‖ and fails after ``max_iter`` steps."""
+def solve(problem: Minimax, *, tol: float = 1e-8, max_iter: int = 20_000, max_seconds: float = inf) -> Directions:
+    """Return the optimal a; it stops when ‖projected gradient‖ ≤ tol ‖gradient‖ and fails after ``max_iter`` steps, or ``max_seconds``."""
+    clock = Clock(max_seconds)
     pair, kappa = problem.pair, problem.level
     a = pair.start
     for step in range(max_iter + 1):
@@ -47,6 +51,7 @@ def solve(problem: Minimax, *, tol: float = 1e-8, max_iter: int = 20_000) -> Dir
         steepness = float(np.linalg.norm(p) / np.linalg.norm(gradient))
         if steepness <= tol:
             return Answer(a, a, step, VERSION)
+        clock.check("gradient projection", step, steepness, "the projected gradient, relative,")
         length = _climb(kappa, (gx, x @ p, p @ Sx @ p), (gy, y @ p, p @ Sy @ p))
         if length == 0:
             break

@@ -24,6 +24,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from mmc.methods.numerics.cholesky import pivoted_cholesky
 from mmc.methods.numerics.gram import LazyGram
 from mmc.methods.numerics.kernels import Array
+from mmc.methods.numerics.memory import require
 from mmc.methods.numerics.steps import room
 from mmc.methods.problems.hinges import HingeProblem, Hinges, MachineAnswer
 from mmc.methods.solvers import Capabilities, active_set
@@ -55,6 +56,11 @@ def _features(K: Array | LazyGram) -> Array:
     if isinstance(K, LazyGram):
         if K.spec.kernel == "linear":
             return K.X
+        require(
+            24.0 * len(K) ** 2,
+            f"the Gram matrix of {len(K):,} points and its factor",
+            "take solver='libsvm', or Nystroem",
+        )
         K = K.spec(K.X, K.X)
     if not np.all(np.isfinite(K)):
         raise ValueError("the kernel matrix contains NaN or infinity")

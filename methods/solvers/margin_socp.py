@@ -58,6 +58,8 @@ def solve(
     InfeasibleProblem is raised only if our own certificate agrees, NotConverged for every other end.
     """
     geometry = problem.geometry.coordinates
+    if any(geometry.ridge):
+        geometry = geometry.without_ridge
     program, lifts = _state(geometry, problem.kappa)
     if backend not in _DIRECT:
         raise ValueError(f"solver 'socp' has no backend {backend!r}: {nearest(backend, _DIRECT)}")
@@ -68,7 +70,8 @@ def solve(
         for dual in (None, u) if u is not None else (None,):
             proof = certify(EllipsoidPair(geometry, problem.kappa), w, dual)
             if proof.gap <= 1e-6:
-                return ClosestPoints(w, dual, answer.steps, answer.version, in_coordinates=True, certificate=proof)
+                kept = None if geometry is not problem.geometry.coordinates else dual  # it belongs to these rows
+                return ClosestPoints(w, kept, answer.steps, answer.version, in_coordinates=True, certificate=proof)
     check_feasible(problem)
     raise NotConverged(f"{backend} stopped with {answer.said}", answer.steps, nan if answer.v is None else proof.gap)
 
@@ -80,9 +83,7 @@ def _state(geometry: Coordinates, kappa: tuple[float, float]) -> tuple[_Cones, l
     blocks, lifts = [], []
     for i, (rows, k) in enumerate(zip(geometry.parts, kappa, strict=True)):
         lift = None
-        if geometry.ridge:
-            rows = qr(np.vstack([rows, np.sqrt(geometry.ridge) * np.eye(n)]), mode="economic")[1]
-        elif len(rows) > n:
+        if len(rows) > n:
             lift, rows = qr(rows, mode="economic")
         block = np.zeros((1 + len(rows), n + 2))
         block[0, :n], block[0, n] = -d / (2 * size), 1.0 - 2 * i
@@ -98,7 +99,7 @@ def _multipliers(
     z: list[Array], geometry: Coordinates, kappa: tuple[float, float], lifts: list[Array | None]
 ) -> Array | None:
     """Return u_i, which is κ_i times the direction of C_i'w where that is not 0, from the multipliers of the cones."""
-    if not z or geometry.ridge:
+    if not z:
         return None
     u = []
     for rows, k, part, lift in zip(geometry.parts, kappa, z, lifts, strict=False):

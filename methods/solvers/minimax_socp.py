@@ -23,6 +23,7 @@ from mmc.methods.problems.minimax import Directions, Minimax
 from mmc.methods.solution import NotConverged
 from mmc.methods.solvers import Capabilities
 from mmc.methods.solvers.fractional import parametric
+from mmc.methods.solvers.least_squares import balanced
 
 CAN = Capabilities()
 VERSIONS = {"clarabel": clarabel.__version__, "ecos": ecos.__version__}
@@ -52,7 +53,7 @@ def solve(problem: Minimax, *, backend: str = "clarabel", tol: float = 1e-9, max
         return a / (a @ pair.d), steps
 
     if problem.kappa is None:
-        a, steps = step1(pair.d, 1.0, 1.0)
+        a, steps = balanced(problem, step1, tol=tol)
     else:
         a, steps = parametric(problem, step1, tol=tol, max_iter=max_iter)
     return Answer(a, a, steps, f"{backend} {VERSIONS[backend]}")

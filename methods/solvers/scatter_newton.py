@@ -19,10 +19,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import isinf, log
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from mmc.methods.numerics import compiled
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.numerics.smo import descend
 from mmc.methods.problems import Judged
@@ -37,7 +37,7 @@ from mmc.methods.solution import NotConverged
 from mmc.methods.solvers import Capabilities
 
 CAN = Capabilities()
-VERSION = f"smo, numba {numba.__version__}"
+VERSION = f"smo, {compiled.VERSION}"
 _STEPS = 200  # of pairs, for every point, in one round
 _NEWTON = 20  # steps in one round
 _ALIKE = 0.1  # how far a and c may be from the spreads, in logarithms, before Newton's steps

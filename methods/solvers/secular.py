@@ -14,7 +14,7 @@ In feature space each of its steps is one n × n Cholesky. With a Gram matrix r 
 m × m, where a Cholesky is dear. So each one also gives ∂r/∂τ1 and ∂r/∂τ2, and the problem is solved exactly in the
 span of d and all vectors found so far, which is tiny; the next τ comes from there. The span starts as a Krylov space,
 and two or three factorisations are enough; a grid of κ keeps the span of its neighbours and often needs none.
-A ridge only rescales: with σ = 1 + ridge·(1/τ1 + 1/τ2), r(τ) is parallel to the r(στ) without ridge.
+Ridges only rescale: with σ = 1 + ridge1/τ1 + ridge2/τ2, r(τ) is parallel to the r(στ) without them.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ _FLOOR = 1e-7  # the share below which a multiplier in the span is taken for 0 u
 _TARGET = 1e-13  # the gap at which to stop; r is then right to about its square root
 _NEAR = 0.05  # relative change of τ from which the answer in the span is worth a certificate
 _MOST = 30  # factorisations
+_PASSES = 30  # of one factorisation; by then what rounding can do to a semi-definite matrix is made up for
 _PATIENCE = 12  # answers in a row that are not much better than the best one
 
 
@@ -84,7 +85,11 @@ def solve(problem: EllipsoidPair, *, tol: float = 1e-8) -> ClosestPoints:
 
 def _solve(problem: EllipsoidPair, tol: float, start: _Start) -> ClosestPoints:
     geometry = problem.geometry
+    one_ridge = min(geometry.ridge) == 0 < max(geometry.ridge)
     if isinstance(geometry, KernelGeometry):
+        if one_ridge:  # a ball may collapse while the other cannot: among rows both are alike
+            found = solve(EllipsoidPair(geometry.coordinates, problem.kappa), tol=tol)
+            return replace(found, in_coordinates=True)
         try:
             return _in_span(problem, tol, start)
         except NotConverged:  # inner products alone cannot settle it: their rounding errors outweigh r
@@ -95,6 +100,9 @@ def _solve(problem: EllipsoidPair, tol: float, start: _Start) -> ClosestPoints:
         raise infeasible(problem, inf)
     if geometry.definite:
         return _in_feature_space(problem, geometry, tol, start)
+    if one_ridge:
+        found = solve(EllipsoidPair(geometry.without_ridge, problem.kappa), tol=tol)
+        return replace(found, dual=None)
     if geometry.axes.shape[1] < len(geometry.d):
         found = solve(EllipsoidPair(geometry.spanned, problem.kappa), tol=tol)
         return replace(found, primal=geometry.axes @ found.primal, certificate=None)
@@ -202,9 +210,10 @@ def _in_span(problem: EllipsoidPair, tol: float, start: _Start) -> ClosestPoints
     if kappa == (0.0, 0.0):
         return ClosestPoints(gram.d, None, 0, VERSION)
     spread = (gram.diagonal @ member + gram.ridge).tolist()
+    ridged = any(gram.ridge)  # of both classes, or of none
     lowest = [max(_ZERO * s, 10 * gram.noise, _ZERO**2 * gram.dd) for s in spread]
     # Only without a ridge can a ball collapse
-    floor = lowest if gram.ridge else [max(_FLOOR * s, low) for s, low in zip(spread, lowest, strict=True)]
+    floor = lowest if ridged else [max(_FLOOR * s, low) for s, low in zip(spread, lowest, strict=True)]
     basis = start.basis = start.basis or _Basis(gram)
     best, tau, at = _Best(problem, tol), start.near(kappa), (spread[0], spread[1])
     moved = inf if tau is None else 0.0  # how far τ is from where the span was made for it
@@ -212,7 +221,7 @@ def _in_span(problem: EllipsoidPair, tol: float, start: _Start) -> ClosestPoints
     while best.stalled < _PATIENCE and factored < _MOST:
         V, H, along = basis.V, basis.H, basis.along
         S = np.stack([(H * member[:, i : i + 1]).T @ H for i in (0, 1)])
-        S.reshape(2, -1)[:, :: len(along) + 1] += gram.ridge
+        S.reshape(2, -1)[:, :: len(along) + 1] += np.array(gram.ridge)[:, None]
         a, tau, _ = newton(along, S, kappa, tau, (floor[0], floor[1]), patience=25)
         if factored:
             moved = max(abs(log(t / old)) for t, old in zip(tau, at, strict=True))
@@ -233,7 +242,7 @@ def _in_span(problem: EllipsoidPair, tol: float, start: _Start) -> ClosestPoints
         factored, at = factored + 1, tau
         x = _factor(gram, [low if zero else t for zero, t, low in zip(gone, tau, lowest, strict=True)], basis)
         if moved < _NEAR or any(gone):
-            u = None if gram.ridge else x
+            u = None if ridged else x
             if best.offer(gram.d - gram.push(x), u, factored) or (any(gone) and best.offer(V @ a, u, factored)):
                 break
         for i in (0, 1):
@@ -253,9 +262,9 @@ def _without_spread(
     kappa = [0.0 if i in gone else k for i, k in enumerate(problem.kappa)]
     weight = geometry.member @ [k if i in gone else 0.0 for i, k in enumerate(problem.kappa)]
     Z = null_space(geometry.rows[weight > 0])
-    if geometry.ridge or not weight.any() or not Z.shape[1]:
+    if any(geometry.ridge) or not weight.any() or not Z.shape[1]:
         return None
-    inside = Coordinates(geometry.member, 0.0, geometry.d @ Z, geometry.rows @ Z * (weight == 0)[:, None])
+    inside = Coordinates(geometry.member, (0.0, 0.0), geometry.d @ Z, geometry.rows @ Z * (weight == 0)[:, None])
     try:
         found = _in_feature_space(EllipsoidPair(inside, (kappa[0], kappa[1])), inside, tol, _Start())
     except FitError:
@@ -286,19 +295,26 @@ def _collapsed(
 def _factor(gram: KernelGeometry, tau: Sequence[float], basis: _Basis) -> Array:
     """Return x(τ); r(τ), its first and its second derivatives are added to the basis."""
     member = gram.member
-    T = member @ (np.array(tau) * (1 + gram.ridge * sum(1 / t for t in tau)))
+    T = member @ (np.array(tau) * (1 + sum(ridge / t for ridge, t in zip(gram.ridge, tau, strict=True))))
     left = np.flatnonzero(T < NEVER)  # a ball of size 0 has no part in it
     whole = len(left) == len(T)
     G, g, t, sides = gram.G, gram.g, T, member
     if not whole:
         G, g, t, sides = G[np.ix_(left, left)], g[left], T[left], member[left]
     total, failed = float(np.trace(G)), 1
-    while failed:
+    for _ in range(_PASSES):
         M = np.array(G.T, order="F")
         M.T.ravel()[:: len(t) + 1] += t
         L, failed = dpotrf(M, lower=1, overwrite_a=1, clean=0)
-        if failed:  # singular to rounding: a little more of the multipliers that are nearly 0
-            t = t + 1e-15 * total + 10 * np.where(t < 1e-10 * total, t, 0.0)
+        if not failed:
+            break
+        # singular to rounding: a little more of the multipliers that are nearly 0
+        t = t + 1e-15 * total + 10 * np.where(t < 1e-10 * total, t, 0.0)
+    else:
+        raise FitError(
+            f"the Gram matrix is not positive semi-definite: {_PASSES} factorisations with growing multipliers failed; take another "
+            "kernel, or other parameters of it, or scale the data"
+        )
     right, found = [g[:, None]], []
     for _ in range(3):  # x, ∂x/∂τ_i, ∂²x/∂τ_i∂τ_j: the same equations for the parts of what came before
         found.append(dpotrs(L, right[-1], lower=1)[0])

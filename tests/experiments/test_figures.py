@@ -37,10 +37,11 @@ def turn(first, second):
     return np.degrees(np.arccos(np.clip(a @ b / np.linalg.norm(a) / np.linalg.norm(b), -1, 1)))
 
 
+@pytest.mark.parametrize("more", [{"ridge": 0}, {}, {"mean_uncertainty": (0.1, 0.2), "covariance_uncertainty": 0.1}])
 @pytest.mark.parametrize("solver", ["secular", "socp"])
-def test_figure_4_primal_and_dual_coincide(solver):
+def test_figure_4_primal_and_dual_coincide(solver, more):
     """(3.24) and (3.27): the primal hyperplane is the perpendicular bisector of the dual's closest points."""
-    model, X, sign = fitted(ErrorRateClassifier(0.1, 0.1, solver=solver), seed=4)
+    model, X, sign = fitted(ErrorRateClassifier(0.1, 0.1, solver=solver, **more), seed=4)
     z1, z2 = closest_points(X, sign, model)
     r = z1 - z2
     np.testing.assert_allclose(model.coef_[0], 2 * r / (r @ r), rtol=1e-5)

@@ -25,7 +25,7 @@ def coordinates(P, N, ridge=0.0):
     """The geometry of two classes given by their rows."""
     rows = [(Z - Z.mean(axis=0)) / np.sqrt(len(Z)) for Z in (P, N)]
     member = np.repeat(np.eye(2), [len(P), len(N)], axis=0)
-    return Coordinates(member, ridge, P.mean(axis=0) - N.mean(axis=0), np.vstack(rows))
+    return Coordinates(member, (ridge, ridge), P.mean(axis=0) - N.mean(axis=0), np.vstack(rows))
 
 
 def inner_products(geometry):

@@ -1,5 +1,7 @@
 """The contract of DESIGN that every method of the catalogue keeps."""
 
+import gc
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ from sklearn.datasets import make_classification
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mmc.methods
-from mmc.methods import CATALOGUE, HMEM, LDA, ErrorRateClassifier, Solution
+from mmc.methods import CATALOGUE, HMEM, LDA, RMM, ErrorRateClassifier, PositiveClassWarning, Solution
 from mmc.methods.solvers import Capabilities, load_solver, options_of
 
 PRESENT = [m for m in CATALOGUE.values() if (Path(mmc.methods.__file__).parent / f"{m.module}.py").exists()]
@@ -41,6 +43,7 @@ def two_classes(estimator):
     return (X + 4 * y[:, None] if isinstance(estimator, HMEM) else X), y
 
 
+@pytest.mark.filterwarnings("ignore::mmc.methods.solution.BoundWarning")  # some checks fit noise
 @parametrize_with_checks(list(variants()), expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -107,6 +110,20 @@ def test_the_catalogue_declares_what_a_fit_leaves(entry):
     assert left == set(entry.facts)
 
 
+def test_of_two_words_the_positive_one_is_told_where_it_matters():
+    X, y = two_classes(None)
+    words = np.array(["bad", "good"])[y]
+    with pytest.warns(PositiveClassWarning, match="is 'good'.*pos_label=LABEL") as caught:
+        model = ErrorRateClassifier(0.9, 0.3).fit(X, words)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert model.pos_label_ == "good"
+    for silent in (ErrorRateClassifier(0.9, 0.3, pos_label="bad"), ErrorRateClassifier(), LDA()):
+        silent.fit(X, words)
+    ErrorRateClassifier(0.9, 0.3).fit(X, np.array([False, True])[y])
+
+
+@pytest.mark.filterwarnings("ignore::mmc.methods.solution.PositiveClassWarning")
 @pytest.mark.parametrize("labels", [("2", "10"), (2, 10), (-1.0, 1.0), ("no", "yes"), (False, True)], ids=str)
 def test_the_larger_label_is_positive_as_a_number_if_all_are(labels):
     X, y = two_classes(None)
@@ -159,3 +176,19 @@ def test_a_solver_for_the_linear_kernel_refuses_others_and_names_those_that_can(
     ErrorRateClassifier(0.9, 0.9, solver="ellipsoid").fit(X, y)
     with pytest.raises(ValueError, match=r"for kernel='linear' only.*take solver='secular' or 'socp'"):
         ErrorRateClassifier(0.9, 0.9, solver="ellipsoid", kernel="rbf", gamma=1.0).fit(X, y)
+
+
+def test_a_fit_leaves_nothing_for_the_garbage_collector():
+    """A Gram matrix in a reference cycle would stay in memory for many fits."""
+    X, y = make_classification(60, 4, random_state=0)
+    model = RMM(kernel="rbf", gamma=0.5).fit(X, y)
+    gc.collect()
+    gc.disable()
+    try:
+        train = model._training(X, y)
+        model._fit_one(train)
+        workspace = weakref.ref(train.work)
+        del train
+        assert workspace() is None
+    finally:
+        gc.enable()

@@ -11,18 +11,21 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import mmc
-from mmc.methods import BMPM, CATALOGUE, LDA, MPM, ErrorRateClassifier, FitError, InfeasibleProblem, Moments
+from mmc.methods import BMPM, CATALOGUE, LDA, MEMPM, MPM, ErrorRateClassifier, FitError, InfeasibleProblem, Moments
 from mmc.methods.from_moments import FromMoments
 
 METHODS = [
     ErrorRateClassifier(),
     ErrorRateClassifier(0.7, 0.8, ridge=0.01),
+    MPM(),
     MPM(ridge=0.0),
+    MEMPM(0.4),
     MPM(ridge=0.1),
     BMPM(0.3, ridge=0.01),
     LDA(),
     LDA(ridge=0.1),
 ]
+pytestmark = pytest.mark.filterwarnings("ignore::mmc.methods.solution.PositiveClassWarning")
 KINDS = ["plain", "far", "collinear"]
 
 
@@ -81,7 +84,7 @@ def test_after_partial_fit_everything_is_there():
     whole = MPM().fit(frame, y)
     model = MPM().partial_fit(frame[:9], y[:9], classes=[0, 1]).partial_fit(frame[9:], y[9:])
     assert model.rank_ == 4
-    assert set(vars(model)) - {"moments_"} == set(vars(whole)) - {"_rows"}
+    assert set(vars(model)) - {"moments_"} == set(vars(whole)) - {"_rows", "bound_check_"}
     assert list(model.feature_names_in_) == list("abcd")
     np.testing.assert_allclose(model.frontier(5), whole.frontier(5), rtol=1e-9)
     assert model.moments_[0].count + model.moments_[1].count == len(y)

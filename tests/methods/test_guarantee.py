@@ -22,7 +22,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mmc.methods import LDA, InfeasibleProblem, RateGuarantee, guarantee
+from mmc.methods import LDA, InfeasibleProblem, PositiveClassWarning, RateGuarantee, guarantee
 from mmc.methods import rate_thresholds as thresholds
 from mmc.methods.rate_thresholds import Limits, place
 from mmc.words import percent
@@ -35,6 +35,7 @@ NEVER = 1e-9  # a correct promise fails a test with at most this probability
 EASY = {"max_error": 0.05, "confidence": 0.05, "random_state": 0}
 
 
+@pytest.mark.filterwarnings("ignore::mmc.methods.solution.PositiveClassWarning")  # some checks have words for labels
 @parametrize_with_checks([RateGuarantee(model, **EASY) for model in (LogisticRegression(), GaussianNB(), LDA())])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -362,9 +363,51 @@ def test_weights_and_groups_are_routed():
 
 def test_a_number_limits_the_larger_label():
     X, y = two_classes()
-    model = RateGuarantee(LogisticRegression(), 0.1, random_state=0).fit(X, y)
+    with pytest.warns(PositiveClassWarning, match=r"is 'ill'.*max_error=\{LABEL: 0\.1\}") as caught:
+        model = RateGuarantee(LogisticRegression(), 0.1, random_state=0).fit(X, y)
+    assert caught[0].filename == __file__
     named = RateGuarantee(LogisticRegression(), {"ill": 0.1}, random_state=0).fit(X, y)
     assert model.guarantee_ == named.guarantee_
+    digits = np.where(y == "ill", "10", "2")  # in this order as text
+    model = RateGuarantee(LogisticRegression(), 0.1, random_state=0).fit(X, digits)
+    assert model.guarantee_["10"].asked == 0.1
+    assert model.guarantee_["2"].asked is None
+
+
+def test_two_limits_that_nothing_keeps_seldom_look_as_if_something_did():
+    """Both classes have the same scores, so no cut keeps 30 % and 30 %. A sample allows one up to c with a chance of at most 1 - c."""
+    rng, limits, reached = np.random.default_rng(0), Limits((0.3, 0.3), 0.01), []
+    for _ in range(1000):
+        scores = rng.normal(size=12), rng.normal(size=12)
+        try:
+            place(scores, limits, ("a", "b"))
+        except InfeasibleProblem:
+            continue
+        reached.append(thresholds.feasible_up_to(scores, limits))
+    for c in (0.05, 0.1, 0.2):
+        share = np.mean(np.array(reached) >= c) * len(reached) / 1000
+        assert share <= 1 - c + 3 * np.sqrt(c * (1 - c) / 1000)
+    assert len(reached) > 20
+    assert np.mean(np.array(reached) >= 0.9) * len(reached) / 1000 <= 0.1
+
+
+def test_a_rule_for_two_limits_says_how_much_room_it_has():
+    X, y = two_classes()
+    asked = {"fine": 0.7, "ill": 0.7}
+    model = RateGuarantee(LogisticRegression(), asked, random_state=0).fit(X, y)
+    most = model.guarantee_.feasible_up_to
+    assert model.confidence <= most < 1
+    assert "exists up to" in str(model.guarantee_)
+    again = RateGuarantee(LogisticRegression(), asked, confidence=most, random_state=0)
+    assert again.fit(X, y).guarantee_.feasible_up_to == pytest.approx(most, abs=2e-6)
+    if most < 0.999:
+        with pytest.raises(InfeasibleProblem):
+            again.set_params(confidence=most + 1e-4).fit(X, y)
+    undecided = RateGuarantee(
+        LogisticRegression(), {"fine": 0.02, "ill": 0.02}, abstain="?", random_state=0, confidence=0.5
+    )
+    assert undecided.fit(X, y).guarantee_.feasible_up_to is None
+    assert RateGuarantee(LogisticRegression(), {"ill": 0.1}, random_state=0).fit(X, y).guarantee_.feasible_up_to is None
 
 
 def test_a_bound_is_rounded_up_and_a_confidence_down():
@@ -428,7 +471,7 @@ def test_only_two_classes_are_taken():
 
 def test_a_score_that_is_no_number_is_refused():
     X, y = two_classes()
-    model = RateGuarantee(Scorer(), random_state=0).fit(X, y)
+    model = RateGuarantee(Scorer(), {"ill": 0.05}, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="Scorer gave NaN as a score"):
         model.predict(np.full((1, 5), np.nan))
 

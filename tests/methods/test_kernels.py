@@ -14,6 +14,7 @@ from mmc.methods.numerics.kernels import KernelSpec
 WITH_KERNEL = [entry for entry in CATALOGUE.values() if "kernel" in entry.parameters()]
 OF_POINTS = ("hmem", "smem", "tsvc", "sc-svm")
 WITH_GRAM = [entry for entry in WITH_KERNEL if entry.key not in OF_POINTS]
+pytestmark = pytest.mark.filterwarnings("ignore::mmc.methods.solution.BoundWarning")  # samples are small here
 
 
 def data(n=60, seed=0):

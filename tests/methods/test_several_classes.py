@@ -57,8 +57,8 @@ def test_every_method_takes_three_classes(entry, kernel):
 
 def test_votes_are_those_of_scikit_learns_wrapper():
     X, y = load_wine(return_X_y=True)
-    model = MPM().fit(X, y)
-    wrapped = OneVsOneClassifier(MPM()).fit(X, y)
+    model = MPM(ridge=None).fit(X, y)
+    wrapped = OneVsOneClassifier(MPM(ridge=None)).fit(X, y)
     np.testing.assert_allclose(model.decision_function(X), wrapped.decision_function(X))
     np.testing.assert_array_equal(model.predict(X), wrapped.predict(X))
     assert cross_val_score(model, X, y).mean() > 0.9
@@ -100,7 +100,7 @@ def test_what_is_only_for_two_classes_is_refused():
     with pytest.raises(ValueError, match="for two classes only: y has 3"):
         ErrorRateClassifier().feasible_eta_neg(X, y, [0.5])
     with pytest.raises(ValueError, match=r"frontier\(\) is of two classes"):
-        MPM().fit(X, y).frontier()
+        MPM(ridge=None).fit(X, y).frontier()
 
 
 def test_the_pair_that_cannot_be_fitted_is_named():

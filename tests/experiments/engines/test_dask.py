@@ -117,6 +117,7 @@ def test_a_worker_is_killed_and_another_joins(cluster, units):
     made = Dask(cluster.address, told.append, dawdling)
     found = {}
     try:
+        until(lambda: len(made._client.nthreads()) == 3)
         for number, records in enumerate(made(units)):
             found |= {record.key: record for record in records}
             if number == 2:

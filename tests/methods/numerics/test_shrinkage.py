@@ -59,3 +59,12 @@ def test_a_class_without_spread_takes_the_mean_variance_of_the_other():
     assert one.ridge == pytest.approx(np.sum(rows**2) / 4)
     assert other == ledoit_wolf(Spread.of(rows))
     assert [c.ridge for c in ledoit_wolf_pair(Spread.of(np.zeros((2, 4))), Spread.of(np.zeros((3, 4))))] == [0, 0]
+
+
+def test_two_places_are_shrunk_to_a_multiple_of_the_identity():
+    """However often each occurs, they have b = 0: the formula would leave a singular S as it is."""
+    for times in (1, 4):
+        Z = np.repeat([[1.0, 3.0], [3.0, 3.5]], times, axis=0)
+        found = ledoit_wolf(Spread.of((Z - Z.mean(axis=0)) / np.sqrt(len(Z))))
+        assert found.shrinkage == 1.0
+        assert found.ridge == pytest.approx(Z.var(axis=0).sum() / 2)

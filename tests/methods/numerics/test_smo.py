@@ -1,6 +1,5 @@
 """Sequential minimal optimisation against its own optimality conditions."""
 
-import numba
 import numpy as np
 import pytest
 
@@ -41,15 +40,3 @@ def test_every_step_gains():
         smo.descend(K, above, below, low, high, beta, G, 1e-9, most)
         values.append(beta @ K @ beta / 2 - np.where(beta > 0, above, below) @ beta)
     assert np.all(np.diff(values) < 0)
-
-
-def test_without_a_folder_for_compiled_code_it_is_compiled_all_the_same(monkeypatch):
-    real = numba.njit
-
-    def nowhere(*args, cache=False, **options):
-        if cache:
-            raise RuntimeError("cannot cache function: no locator available")
-        return real(*args, **options)
-
-    monkeypatch.setattr(numba, "njit", nowhere)
-    assert smo._compiled(lambda x: x + 1)(2) == 3

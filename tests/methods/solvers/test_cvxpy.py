@@ -33,6 +33,7 @@ OPTIONS = {
     ("m4", "sequential-socp"): {"tol": 1e-11},
     ("mmrm", "column-generation"): {"gap": 1e-9},
 }
+pytestmark = pytest.mark.filterwarnings("ignore::mmc.methods.solution.BoundWarning")  # samples are small here
 WRITTEN = [entry for entry in CATALOGUE.values() if "cvxpy" in entry.solvers]
 FAST = [(entry, solver) for entry in WRITTEN for solver in entry.solvers if solver != "cvxpy"]
 

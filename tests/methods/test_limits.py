@@ -1,0 +1,92 @@
+"""Every fit ends: with caps that follow from the problem, with limits that the user sets, and with a refusal before the work."""
+
+import numpy as np
+import pytest
+
+from mmc.methods import (
+    BMPM,
+    BSVM,
+    HMEM,
+    LDA,
+    MMRM,
+    RMM,
+    SCSVM,
+    SMEM,
+    SVM,
+    TSVC,
+    ErrorRateClassifier,
+    FitError,
+    NotConverged,
+)
+from mmc.methods.numerics import memory
+
+
+def blobs(n=30, d=3, apart=1.0, seed=0):
+    draw = np.random.default_rng(seed)
+    y = np.repeat([0, 1], n)
+    return draw.normal(size=(2 * n, d)) + apart * y[:, None], y
+
+
+@pytest.mark.parametrize("solver", ["secular", "ellipsoid", "socp"])
+def test_the_same_points_in_both_classes_are_infeasible(solver):
+    X = np.random.default_rng(0).normal(size=(10, 3))
+    with pytest.raises(FitError, match="same mean"):
+        ErrorRateClassifier(0.8, 0.8, solver=solver).fit(np.vstack([X, X]), np.repeat([0, 1], 10))
+
+
+def test_a_kernel_that_is_not_positive_semi_definite_ends():
+    X, y = blobs()
+    with pytest.raises(FitError):
+        ErrorRateClassifier(0.6, 0.6, kernel=lambda A, B: np.tanh(A @ B.T - 1)).fit(X, y)
+
+
+def test_rbf_on_time_stamps_ends():
+    X, y = blobs()
+    X[:, 0] = 1.7e9 + 1e6 * X[:, 0]
+    model = ErrorRateClassifier(0.9, 0.9, kernel="rbf", gamma=0.5, ridge=1e-3).fit(X, y)
+    assert model.solution_.gap < 1e-4
+
+
+def test_an_alternation_without_end_says_how_far_it_came():
+    draw = np.random.default_rng(0)
+    X, y = np.hstack([draw.normal(size=(40, 5))] * 6) + 1e-3 * draw.normal(size=(40, 30)), np.repeat([0, 1], 20)
+    with pytest.raises(NotConverged, match=r"training points for \d+ sets.*max_per_set"):
+        SMEM(C=10.0, eps=1e-3, solver_options={"max_per_set": 4}).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SMEM(C=10.0, eps=1e-9, solver_options={"max_seconds": 0.0}),
+        MMRM(solver="column-generation", solver_options={"max_seconds": 0.0, "gap": -1.0}),
+        BMPM(0.6, ridge=1e-3, solver="gradient-projection", solver_options={"max_seconds": 0.0}),
+    ],
+    ids=str,
+)
+def test_max_seconds(model):
+    with pytest.raises(NotConverged, match=r"max_seconds=0 .* was "):
+        model.fit(*blobs(60))
+
+
+@pytest.mark.parametrize("model", [LDA(), SVM(), ErrorRateClassifier(0.8, 0.8), HMEM()], ids=str)
+@pytest.mark.parametrize(("factor", "message"), [(1e160, "squares overflow"), (1e-310, "varies by")])
+def test_features_whose_squares_double_precision_does_not_hold(model, factor, message):
+    X, y = blobs(apart=20.0)
+    X[:, 1] *= factor
+    with pytest.raises(ValueError, match=rf"feature 1 .*{message}"):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize("model", [RMM(solver="qp"), BSVM(solver="qp"), HMEM(), SMEM(), TSVC(), SCSVM()], ids=str)
+def test_what_does_not_fit_into_memory_is_refused_before_the_work(model, monkeypatch):
+    """As on a machine with a hundred kilobytes, where these points would need some more."""
+    X, y = blobs(100, apart=20.0)
+    monkeypatch.setattr(memory, "_SMALL", 0)
+    monkeypatch.setattr(memory.psutil, "virtual_memory", lambda: type("Memory", (), {"available": 100_000}))
+    with pytest.raises(FitError, match=r"would take .* of memory, and 100 kB are free: (take|give)"):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize(("size", "words"), [(12.0, "12 B"), (8e12, "8 TB"), (2.5e9, "2.5 GB")])
+def test_amounts(size, words):
+    assert memory.amount(size) == words
