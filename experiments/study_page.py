@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from mmc.experiments.cells import Table
-from mmc.experiments.figures.ranks import Ranking, Ranks
+from mmc.experiments.figures.ranks import Array, Ranking, Ranks
 from mmc.experiments.reference import kept_table
 from mmc.experiments.validation import load
 
@@ -49,9 +49,9 @@ def parts(results: Path) -> Mapping[str, str]:
     return found
 
 
-def _firsts(scores: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> list[int]:
+def _firsts(scores: Array) -> list[int]:
     """Return on how many data sets each method has the least score; equals count for each of them."""
-    return np.sum(scores <= scores.min(axis=1, keepdims=True), axis=0).astype(int).tolist()
+    return [int(count) for count in np.sum(scores <= scores.min(axis=1, keepdims=True), axis=0)]
 
 
 def _seconds(table: Table, method: str) -> float:
