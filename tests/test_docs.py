@@ -165,3 +165,10 @@ def test_the_page_on_data_from_elsewhere_is_valid(tmp_path):
     ((text, _),) = blocks("python.md", "yaml")
     (tmp_path / "elsewhere.yaml").write_text(text)
     assert load(tmp_path / "elsewhere.yaml").experiment.datasets["credit"].openml == 31
+
+
+def test_the_tables_of_the_page_on_methods_are_those_of_the_study():
+    from mmc.experiments.study_page import renewed
+
+    text = (ROOT / "docs" / "which_method.md").read_text("utf-8")
+    assert renewed(text, ROOT / "results") == text
