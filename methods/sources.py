@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow.dataset as ds
 
 Source = str | Path | Sequence[str | Path] | object  # or a data frame
-CELLS = 2**21  # of a batch: 16 MiB
+CELLS = 2**20  # of a batch: 8 MiB
 _BLOCK = 2**24  # bytes of a CSV file that become one batch
 _BUFFER = 2**16  # bytes of a column of a Parquet file that are read in one go
 _KINDS = {".parquet": "parquet", ".csv": "csv", ".tsv": "csv"}
@@ -110,7 +110,10 @@ def numbers(batch: pa.RecordBatch, columns: Sequence[str], order: NDArray[np.int
                 "the rows out"
             )
         cells = column.to_numpy(zero_copy_only=False)
-        row[:] = cells if order is None else cells.take(order)
+        if order is None or cells.dtype != np.float64:
+            row[:] = cells if order is None else cells.take(order)
+        else:
+            np.take(cells, order, out=row, mode="clip")  # the other modes make a copy first
     return columns_first.T
 
 
