@@ -120,7 +120,7 @@ def test_dask_partitions_and_workers(tmp_path):
     assert_moments(Moments.scan(parted, target="y", columns=columns), data)
     path = write(data, tmp_path / "t.parquet")
     with (
-        distributed.LocalCluster(2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,
     ):
         assert_moments(Moments.scan(parted, target="y", columns=columns, cluster=client), data)
