@@ -75,6 +75,11 @@ class Method:
         """Whether it is not one of ours: from scikit-learn or a plugin."""
         return self.origin != "mmc"
 
+    @property
+    def foreign(self) -> bool:
+        """Whether it knows nothing of mmc: it has no certificate, and tells several classes apart in its own way."""
+        return False
+
     def load(self) -> type[BinaryMethod]:
         """Import and return the estimator class."""
         return cast("type[BinaryMethod]", getattr(import_module(f"mmc.methods.{self.module}"), self.name))
@@ -138,7 +143,7 @@ CATALOGUE: dict[str, Method] = {
         Method(
             "bmpm",
             "BMPM",
-            "minimax",
+            "bmpm",
             _HUANG,
             "smallest worst-case error of one class under a bound for the other",
             {
@@ -205,6 +210,7 @@ CATALOGUE: dict[str, Method] = {
             "soft-margin SVM with a cost for each class",
             {"libsvm": "libsvm", "interior-point": "hinge_interior", "cvxpy": "cvxpy_svm"},
             "d_w^n / d_b^m",
+            facts=("cost_scale",),
         ),
         Method(
             "hmem",
@@ -271,6 +277,7 @@ _SHARED = {
     "BinaryMethod": "base",
     "ClassMoments": "numerics.moments",
     "Moments": "numerics.moments",
+    "OneClassSMEM": "one_class",
     "RateGuarantee": "guarantee",
 }
 __all__ = ["CATALOGUE", "Method", *_SHARED, *sorted(_BY_NAME)]

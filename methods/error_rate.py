@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from math import inf, nan, sqrt
 from numbers import Real
@@ -13,14 +14,16 @@ from numpy.typing import ArrayLike
 
 from mmc.methods._sklearn import Interval
 from mmc.methods.base import COPIES, FEWER, Fitted, Training
-from mmc.methods.estimated_moments import MomentMethod, Pair, PerClass, Regular, cantelli
-from mmc.methods.numerics.cholesky import pivoted_cholesky
+from mmc.methods.estimated_moments import MomentMethod, Pair, PerClass, Regular
+from mmc.methods.numerics.cholesky import dimensions
 from mmc.methods.numerics.kernel_moments import KernelMoments
 from mmc.methods.numerics.kernels import Array, Kernel
 from mmc.methods.numerics.left_out import LeftOut, within_reach
 from mmc.methods.numerics.memory import require
 from mmc.methods.problems.ellipsoid_geometry import Coordinates, Geometry, KernelGeometry
-from mmc.methods.problems.ellipsoid_pair import ClosestPoints, EllipsoidPair, Separation, certify, infeasible
+from mmc.methods.problems.ellipsoid_pair import ClosestPoints, EllipsoidPair, Separation, certify, infeasible, judge
+from mmc.methods.problems.large_geometry import LargeGeometry
+from mmc.methods.solution import Status
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class _View:
     geometry: Geometry
     regular: Regular
     plain: KernelMoments | None = None
-    kernel: KernelMoments | None = None
+    kernel: KernelMoments | LargeGeometry | None = None
 
 
 class ErrorRateClassifier(MomentMethod):
@@ -106,7 +109,7 @@ class ErrorRateClassifier(MomentMethod):
         The bound of each class at the hyperplane found, in the order of ``classes_``: a bound on the training moments,
         for every distribution that has exactly these.
     bound_check_ : ndarray of shape (2,)
-        What the moments of left-out points make of these bounds; ``fit`` warns where it is far more. Only after a ``fit``
+        What the moments of left-out points make of these bounds; ``fit`` warns where they refute one. Only after a ``fit``
         of rows without weights.
     ridge_, shrinkage_ : ndarray of shape (2,)
         What was added to the diagonal of each covariance, and the δ_i, in the order of ``classes_``.
@@ -195,12 +198,15 @@ class ErrorRateClassifier(MomentMethod):
 
     def _kernel_view(self, train: Training) -> _View:
         spec, auto = self._kernel, isinstance(self.ridge, str)
+        large = self._without_gram(train) if self._can.rows else None
+        if large is not None:
+            return _View(large[0], large[1], None, large[0])
 
         def make() -> tuple[KernelMoments, int]:  # a callable kernel may own its result
             n = len(train.X)
             require(COPIES * 8 * n**2, f"the Gram matrix of {n:,} points, with what the solver makes of it,", FEWER)
             K = spec(train.X, train.X)
-            rank = pivoted_cholesky(K).dimensions if auto else 0
+            rank = dimensions(K) if auto else 0
             return KernelMoments.of(K, train.sign > 0, train.weight, in_place=not callable(spec.kernel)), rank
 
         plain, rank = train.work.once(("kernel moments", spec, auto), make)
@@ -208,9 +214,6 @@ class ErrorRateClassifier(MomentMethod):
         m = plain.shrunk(*regular.shrinkage)
         geometry = KernelGeometry(m.member, self._total(regular), m.G, m.g, m.dd, m.noise)
         return _View(geometry, regular, plain, m)
-
-    def _total(self, regular: Regular) -> Pair:
-        return regular.ridge[0] + self._rho[0], regular.ridge[1] + self._rho[1]
 
     def _problem(self, train: Training) -> EllipsoidPair:
         geometry, pos, neg, nu = self._view(train).geometry, self.eta_pos, self.eta_neg, self._nu
@@ -225,7 +228,11 @@ class ErrorRateClassifier(MomentMethod):
             if variant._can.together and None not in (variant.eta_pos, variant.eta_neg):
                 groups.setdefault(f"{variant.solver} {variant.solver_options}", []).append(variant)
         for same in groups.values():
-            same[0]._prepare([variant._problem(train) for variant in same])
+            with (
+                suppress(ValueError, ArithmeticError),
+                np.errstate(all="ignore"),
+            ):  # each fit will say what is wrong with it
+                same[0]._prepare([variant._problem(train) for variant in same])
 
     # -- the answer -----------------------------------------------------------------------------------------
     def _read(self, train: Training, problem: EllipsoidPair, found: ClosestPoints) -> Fitted:
@@ -242,7 +249,6 @@ class ErrorRateClassifier(MomentMethod):
             scale, middle = 2 / proof.norm2, found.middle
         b = scale * middle  # relative to the midpoint of the means
         sides = scale * proof.along / 2 - b, scale * proof.along / 2 + b
-        errors = [cantelli(side, scale * s, nu) for side, s, nu in zip(sides, proof.spread, problem.nu, strict=True)]
         regular = {"ridge_": self._by_class(view.regular.ridge), "shrinkage_": self._by_class(view.regular.shrinkage)}
         w = scale * (whole.from_coordinates(found.primal) if found.in_coordinates else found.primal)
         coef = dual = None
@@ -261,13 +267,19 @@ class ErrorRateClassifier(MomentMethod):
             intercept=float(-(b + midpoint)),
             coef=coef,
             dual=dual,
-            errors=(errors[0], errors[1]),
-            held_out=(lambda: self._left_out(train, problem, proof).bounds((share, 1 - share)))
+            held_out=(lambda: self._left_out(train, problem, proof).held((share, 1 - share)))
             if train.rows_alike
             else None,
             status=found.status,
             attributes=regular if found.angle is None else {**regular, "angle_": found.angle},
+            judge=lambda rule: judge(
+                problem, rule, rule.sides(whole.ridge, view.regular.shrinkage), proof, found.status is Status.SOLVED
+            ),
         )
+
+    def _on_training(self, dual: Array, space: Training) -> Array:
+        plain = self._view(space).plain  # has taken the place of the Gram matrix, if that was made
+        return super()._on_training(dual, space) if plain is None else plain.product(dual)
 
     def _left_out(self, train: Training, problem: EllipsoidPair, proof: Separation) -> LeftOut:
         """Return what is known of every point left out: r = d - Σ_i κ_i Σ_i r/s_i is of the form M r = d."""
@@ -280,6 +292,8 @@ class ErrorRateClassifier(MomentMethod):
         ]
         c0 += sum(ridge * weight for ridge, weight in zip(problem.geometry.ridge, c, strict=True) if ridge > 0)
         weights = c[0] * (1 - view.regular.shrinkage[0]), c[1] * (1 - view.regular.shrinkage[1])
+        if isinstance(problem.geometry, LargeGeometry):
+            return problem.geometry.left_out(c0, weights)
         if view.plain is not None:
             m = view.plain
             return LeftOut.of_gram(m.G, m.g, m.dd, train.sign > 0, c0, weights)

@@ -16,9 +16,14 @@ from typing import ClassVar, cast
 import numpy as np
 
 from mmc.methods._sklearn import Interval, StrOptions
+from mmc.methods.base import Training
 from mmc.methods.from_moments import FromMoments
+from mmc.methods.numerics.gram import WHOLE, LazyGram
 from mmc.methods.numerics.kernels import Array
+from mmc.methods.numerics.large_moments import LargeMoments
+from mmc.methods.numerics.left_out import Held
 from mmc.methods.numerics.shrinkage import Spread, ledoit_wolf_pair
+from mmc.methods.problems.large_geometry import LargeGeometry
 from mmc.methods.solution import BoundWarning
 
 Pair = tuple[float, float]  # of the positive and of the negative class
@@ -74,41 +79,63 @@ class MomentMethod(FromMoments):
         assert self.ridge is not None
         return Regular((0.0, 0.0), (float(self.ridge), float(self.ridge)))
 
+    def _total(self, regular: Regular) -> Pair:
+        """Return what is added to the diagonal of either covariance."""
+        return regular.ridge[0] + self._rho[0], regular.ridge[1] + self._rho[1]
+
+    def _without_gram(self, train: Training) -> tuple[LargeGeometry, Regular] | None:
+        """Return the ellipsoids of a Gram matrix that is too large to be held.
+
+        None where it is not, and where the whole matrix is needed: for a rank that landmarks do not show, or without ridges.
+        """
+        spec, ridge = self._kernel, self.ridge
+        auto = isinstance(ridge, str)
+        if 8 * len(train.X) ** 2 <= WHOLE or spec.kernel == "precomputed" or ridge is None:
+            return None
+        if not isinstance(ridge, str) and ridge + min(self._rho) == 0:
+            return None
+
+        def make() -> LargeMoments | None:  # landmarks that are of no use are not kept
+            found = LargeMoments.of(LazyGram(spec, train.X), train.sign > 0, train.weight)
+            return None if auto and found.rank is None else found
+
+        m = train.work.once(("large moments", spec, auto), make)
+        if m is None:
+            return None
+        key = ("large geometry", spec, self.ridge, self._rho)
+        geometry, regular = train.work.once(key, lambda: self._large_geometry(m, train.counts))
+        return (geometry, regular) if min(geometry.ridge) > 0 else None
+
+    def _large_geometry(self, m: LargeMoments, counts: Pair) -> tuple[LargeGeometry, Regular]:
+        regular = self._regular(lambda: m.spreads(counts))
+        ridge, (pos, neg) = self._total(regular), regular.shrinkage
+        member = (m.average > 0).astype(float)
+        return LargeGeometry(member, ridge, m.K, m.average, m.means, (1 - pos, 1 - neg), m.factor), regular
+
     def _by_class(self, pair: Pair) -> Array:
         """Return numbers of the positive and the negative class in the order of ``classes_``."""
         return np.array(pair[:: -int(self._flip)])
 
-    def _examine(self, held_out: Pair) -> None:
-        """Keep what left-out points say of the bounds, and warn where a bound is far below it."""
-        self.bound_check_ = self._by_class(held_out)
-        for label, bound, worth in zip(self.classes_, self.worst_case_error_, self.bound_check_, strict=True):
-            if far_below(bound, worth):
+    def _examine(self, held_out: tuple[Held, Held]) -> None:
+        """Keep what left-out points make of the bounds, and warn where they refute one."""
+        self.bound_check_ = self._by_class((held_out[0].bound, held_out[1].bound))
+        refuted = self._by_class((held_out[0].refuted_below, held_out[1].refuted_below))
+        for label, bound, least, worth in zip(
+            self.classes_, self.worst_case_error_, refuted, self.bound_check_, strict=True
+        ):
+            if bound < least:
                 more = "a larger ridge than its own" if self.ridge == "auto" else 'ridge="auto" or a larger one'
                 warnings.warn(
-                    f"the bound on the training moments for class {str(label)!r}, {bound:.2g}, is far below what left-out "
-                    f"points say, {worth:.2g}: take {more}, fewer features or a wider kernel, or RateGuarantee, which "
-                    "needs no moments",
+                    f"the bound on the training moments for class {str(label)!r}, {bound:.2g}, is refuted by left-out points: "
+                    f"their moments bound the error by {worth:.2g}, and a Gaussian class with these moments has one above "
+                    f"{least:.2g}. Take {more}, fewer features or a wider kernel, or RateGuarantee, which needs no moments",
                     BoundWarning,
                     stacklevel=4,
                 )
 
 
-def far_below(bound: float, worth: float) -> bool:
-    """Whether a bound is far below what left-out points say it is worth."""
-    return bool(bound < worth / 2)
-
-
-def cantelli(side: float, spread: float, nu: float = 0.0) -> float:
-    """Return the largest probability of the wrong side for a mean that lies ``side`` on the right one.
-
-    The mean may be off by ``nu`` times the spread.
-    """
-    side -= nu * spread
-    return spread**2 / (spread**2 + side**2) if side > 0 else 1.0
-
-
 def _pair(name: str, value: PerClass) -> Pair:
-    if isinstance(value, Real):
+    if isinstance(value, (float, Real)):  # the abstract class is slow to ask
         return float(value), float(value)
     numbers = [float(x) for x in cast("Sequence[float]", value)]
     if len(numbers) != 2 or not all(0 <= x < np.inf for x in numbers):

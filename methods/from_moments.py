@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import combinations
-from typing import Self, cast
+from typing import Never, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,11 +44,12 @@ class FromMoments(BinaryMethod):
     _rows: tuple[PairMoments, Array | None]
     _solving: bool
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **given: Never) -> Self:
         """Fit the classifier; raise InfeasibleProblem or NotConverged where there is no certified answer.
 
         A row of weight w counts as w equal rows.
         """
+        self._refuse(given)
         try:
             train = self._training(X, y)
         except SeveralClasses as several:
@@ -112,7 +113,7 @@ class FromMoments(BinaryMethod):
             What to call the positive and the negative class.
         """
         with self._kept_on_error():
-            self._validate_params()
+            self._check_params()
             given, positive = self._both(pos, neg, labels)
             self._forget(*_LASTING)
             self._choose_classes(np.unique(np.array(list(given))), positive)
@@ -135,7 +136,7 @@ class FromMoments(BinaryMethod):
 
     # -- the parts ------------------------------------------------------------------------------------------
     def _add(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None) -> Self:
-        self._validate_params()
+        self._check_params()
         if "solution_" in vars(self) and "moments_" not in vars(self):
             self._recall()
         first = "moments_" not in vars(self)

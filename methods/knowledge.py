@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Real
-from typing import ClassVar, Self, cast
+from typing import ClassVar, Never, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -52,7 +52,7 @@ class KnowledgeMethod(BinaryMethod):
             raise ValueError(f"{type(self).__name__} makes sets around points: kernel='precomputed' has no points")
         super()._validate_params()
 
-    def fit(self, X: ArrayLike, y: ArrayLike, shapes: Shapes | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, shapes: Shapes | None = None, **given: Never) -> Self:
         """Fit to knowledge sets around the rows of X.
 
         Parameters
@@ -64,6 +64,8 @@ class KnowledgeMethod(BinaryMethod):
         shapes : array-like, default=None
             Radii (n_sets,), matrices Σ (n_sets, n_features, n_features), or a list that mixes both. Without shapes
             ``covering`` makes the sets out of the points.
+        **given : dict
+            Nothing: a ``sample_weight`` is refused with the names of the methods that take it.
 
         Returns
         -------
@@ -71,6 +73,7 @@ class KnowledgeMethod(BinaryMethod):
             The fitted classifier. A bad shape raises ValueError; a problem without a certified answer raises
             InfeasibleProblem or NotConverged.
         """
+        self._refuse(given)
         try:
             train = self._training(X, y, shapes=shapes)
         except SeveralClasses as several:

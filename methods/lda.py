@@ -100,5 +100,5 @@ class LDA(FromMoments):
             answer.version,
             -float(w @ (m.mean_pos + m.mean_neg)) / 2,
             coef=w,
-            judge=lambda rule: judge(rule, answer.certificate, float(ridge)),
+            judge=lambda rule: judge(rule, answer.certificate, float(ridge), m.counts),
         )

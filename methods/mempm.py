@@ -13,7 +13,7 @@ from mmc.methods._sklearn import Interval
 from mmc.methods.estimated_moments import PerClass
 from mmc.methods.minimax import MPM, Solved
 from mmc.methods.numerics.kernels import Kernel
-from mmc.methods.problems.mean_accuracy import MeanAccuracy, certify
+from mmc.methods.problems.mean_accuracy import MeanAccuracy, certify, judge
 from mmc.methods.problems.moment_pair import MomentPair
 
 
@@ -88,7 +88,7 @@ class MEMPM(MPM):
     worst_case_error_ : ndarray of shape (2,)
         1 - α and 1 - β in the order of ``classes_``: bounds on the training moments.
     bound_check_ : ndarray of shape (2,)
-        What the moments of left-out points make of these bounds; ``fit`` warns where it is far more. Only after a ``fit``
+        What the moments of left-out points make of these bounds; ``fit`` warns where they refute one. Only after a ``fit``
         of rows without weights.
     ridge_, shrinkage_ : ndarray of shape (2,)
         What was added to the diagonal of each covariance, and by which share it was shrunk, in the order of ``classes_``.
@@ -148,7 +148,10 @@ class MEMPM(MPM):
         )
         self.weight_pos = weight_pos
 
+    _grows = False
+
     def _solved(self, pair: MomentPair) -> Solved:
         problem = MeanAccuracy(pair, float(self.weight_pos), self._nu)
         answer = self._solve(problem)
-        return answer.primal.a, answer, certify(problem, answer)
+        proof = certify(problem, answer)
+        return answer.primal.a, answer, proof, lambda sides: judge(problem, sides, proof.bound)

@@ -1,4 +1,4 @@
-"""The minimax probability machine (Lanckriet et al., 2002) and its biased version (Huang et al.).
+"""The minimax probability machine (Lanckriet et al., 2002), and what its biased version (Huang et al.) shares with it.
 
 Of all distributions with the means and covariances of the training data, the worst one puts a share 1 - α of the
 positive class x and 1 - β of the negative class y on the wrong side of a'z = b. By Lemma 1 that is
@@ -33,15 +33,19 @@ from mmc.methods.numerics.left_out import LeftOut
 from mmc.methods.numerics.pair_moments import PairMoments
 from mmc.methods.numerics.shrinkage import Spread
 from mmc.methods.problems import Answer
-from mmc.methods.problems.minimax import Minimax, WorstCase, certify
+from mmc.methods.problems.delivered import Delivered, Sides, Verdict
+from mmc.methods.problems.large_geometry import LargeGeometry
+from mmc.methods.problems.minimax import Minimax, WorstCase, certify, judge
 from mmc.methods.problems.moment_pair import MomentPair, shared_range
 from mmc.methods.problems.trade_off import TradeOff
-from mmc.methods.solution import InfeasibleProblem, NotConverged
+from mmc.methods.solution import InfeasibleProblem
+from mmc.methods.solvers.minimax_large import solve_large
 
 AUTOMATIC_RIDGE = 1e-8
 _EPS = float(np.finfo(float).eps)
-_ACCEPTED_GAP = 1e-4
-Solved = tuple[Array, Answer[object, object], WorstCase]
+_LARGE_GAP = 1e-6  # at which a fit without the Gram matrix stops
+_SAME_MEANS = "the means of the two classes are equal: no level above 0 can be kept"
+Solved = tuple[Array, Answer[object, object], WorstCase, Callable[[Sides], Verdict]]
 
 
 @dataclass(frozen=True)
@@ -127,7 +131,7 @@ class MPM(MomentMethod):
         1 - α and 1 - β in the order of ``classes_``: bounds on the training moments, for every distribution that has
         exactly these.
     bound_check_ : ndarray of shape (2,)
-        What the moments of left-out points make of these bounds; ``fit`` warns where it is far more. Only after a ``fit``
+        What the moments of left-out points make of these bounds; ``fit`` warns where they refute one. Only after a ``fit``
         of rows without weights.
     ridge_, shrinkage_ : ndarray of shape (2,)
         What was added to the diagonal of each covariance, and the δ by which it was shrunk, in the order of ``classes_``.
@@ -188,6 +192,7 @@ class MPM(MomentMethod):
         self.decision_function_shape = decision_function_shape
 
     _trade_off: TradeOff | None
+    _grows: ClassVar[bool] = True  # whether the gap in a part of feature space tells what the whole could add
 
     def frontier(self, n: int = 101) -> tuple[Array, Array]:
         """Return the worst-case accuracies (positive, negative) of n optimal trade-offs on the training moments.
@@ -214,22 +219,20 @@ class MPM(MomentMethod):
         return Minimax.balanced(pair, self._nu)
 
     def _solved(self, pair: MomentPair) -> Solved:
-        """Return the normal, the solver's answer, and what is proven of it."""
+        """Return the normal, the solver's answer, what is proven of it, and who judges the delivered rule."""
         problem = self._problem(pair)
         answer = self._solve(problem)
-        return answer.primal, answer, certify(problem, answer)
+        proof = certify(problem, answer)
+        return answer.primal, answer, proof, lambda sides: judge(problem, sides, proof.bound)
 
     def _fit(self, train: Training) -> Fitted:
+        many = not self._linear and self.ridge_kind == "feature" and self.rank_tol is None and self._grows
+        large = self._without_gram(train) if many else None
+        if large is not None:
+            return self._fit_large(train, *large)
         key = ("minimax", self._kernel, self.ridge, self.ridge_kind, self.rank_tol, self._rho)
         view = train.work.once(key, lambda: self._view(train))
-        a, answer, bound = self._solved(view.pair)
-        if not bound.gap <= _ACCEPTED_GAP:
-            raise NotConverged(
-                f"solver {self.solver!r} left a relative duality gap of {bound.gap:.1e} "
-                f"(accepted: {_ACCEPTED_GAP:.0e})",
-                answer.iterations,
-                bound.gap,
-            )
+        a, answer, bound, judge = self._solved(view.pair)
         if view.basis is not None:
             a = view.basis @ a
         spared = (self.solver_options or {}).get("factor") == "cholesky"
@@ -241,15 +244,48 @@ class MPM(MomentMethod):
             intercept=-float(a @ view.moments.mean_neg + bound.sides[1]),
             coef=a if view.expand is None else None,
             dual=None if view.expand is None else view.expand(a),
-            errors=(1 / (1 + bound.kappa_pos**2), 1 / (1 + bound.kappa_neg**2)),
-            held_out=(lambda: _left_out(view, bound).bounds(bound.sides)) if train.rows_alike else None,
+            held_out=(lambda: _left_out(view, bound).held(bound.sides)) if train.rows_alike else None,
             attributes={
                 "ridge_": self._by_class(view.regular.ridge),
                 "shrinkage_": self._by_class(view.regular.shrinkage),
                 "rank_": len(view.pair.d),
                 "_trade_off": None if spared else view.pair.spectrum[0],
             },
+            judge=lambda rule: judge(self._sides(rule, view.regular)),
         )
+
+    def _fit_large(self, train: Training, geometry: LargeGeometry, regular: Regular) -> Fitted:
+        """Fit without the Gram matrix: `rank_` and `frontier()` are those of the landmarks."""
+        if geometry.same_means:
+            raise InfeasibleProblem(_SAME_MEANS, 0.0)
+        d, (Sx, Sy) = geometry.inner
+        pair = train.work.once(("landmarks", id(geometry)), lambda: MomentPair.definite(d, Sx, Sy, geometry.ridge))
+        best = solve_large(geometry, pair, self._solved, self._nu, _LARGE_GAP)
+        bound, problem = best.bound, self._problem(pair)
+        c = [side / spread**2 for side, spread in zip(bound.sides, bound.spreads, strict=True)]
+        weights = c[0] * geometry.share[0], c[1] * geometry.share[1]
+        c0 = c[0] * geometry.ridge[0] + c[1] * geometry.ridge[1]
+        return Fitted(
+            objective=bound.objective,
+            gap=bound.gap,
+            iterations=best.passes,
+            version=best.answer.version,
+            intercept=-float(geometry.average[:, 1] @ best.y + bound.sides[1]),
+            dual=best.beta,
+            held_out=(lambda: geometry.left_out(c0, weights).held(bound.sides)) if train.rows_alike else None,
+            attributes={
+                "ridge_": self._by_class(regular.ridge),
+                "shrinkage_": self._by_class(regular.shrinkage),
+                "rank_": len(d),
+                "_trade_off": pair.spectrum[0],
+            },
+            judge=lambda rule: judge(problem, self._sides(rule, regular), bound.bound),
+        )
+
+    def _sides(self, rule: Delivered, regular: Regular) -> Sides:
+        """Return where the delivered rule has both classes, with the covariances of the problem."""
+        square = float(rule.dual @ rule.dual) if rule.dual is not None and self.ridge_kind == "w" else None
+        return rule.sides(self._total(regular), regular.shrinkage, square)
 
     # -- the problem in its coordinates ---------------------------------------------------------------------
     def _view(self, train: Training) -> _View:
@@ -291,7 +327,7 @@ class MPM(MomentMethod):
         """
         m = train.moments() if Z is train.X else PairMoments.of(Z, train.sign > 0, train.weight)
         if m.same_means(train.sign, Z if K is None else K):
-            raise InfeasibleProblem("the means of the two classes are equal: no level above 0 can be kept", 0.0)
+            raise InfeasibleProblem(_SAME_MEANS, 0.0)
         d = m.difference
         # of the total variance, classes weighted equally: positive whenever two points differ
         least = AUTOMATIC_RIDGE * ((np.trace(m.cov_pos) + np.trace(m.cov_neg)) / 2 + d @ d / 4) / len(d)
@@ -301,7 +337,7 @@ class MPM(MomentMethod):
             regular = self._regular(lambda: _in_dimensions(m, p))
             if isinstance(self.ridge, str):
                 regular = replace(regular, ridge=(max(regular.ridge[0], least), max(regular.ridge[1], least)))
-        added = regular.ridge[0] + self._rho[0], regular.ridge[1] + self._rho[1]
+        added = self._total(regular)
         Sx, Sy = (
             (1 - shrinkage) * S + ridge * np.eye(len(d)) if ridge or shrinkage else S
             for S, shrinkage, ridge in zip((m.cov_pos, m.cov_neg), regular.shrinkage, added, strict=True)
@@ -325,150 +361,6 @@ def _left_out(view: _View, bound: WorstCase) -> LeftOut:
     weights = c[0] * (1 - view.regular.shrinkage[0]), c[1] * (1 - view.regular.shrinkage[1])
     rows = m.rows if view.basis is None else m.rows @ view.basis
     return LeftOut.in_coordinates((rows[: m.split], rows[m.split :]), c[0] * pair.Sx + c[1] * pair.Sy, pair.d, weights)
-
-
-class BMPM(MPM):
-    """Biased minimax probability machine: the largest worst-case accuracy of the positive class while the negative
-    class keeps at least ``min_accuracy_neg``.
-
-    All parameters but ``min_accuracy_neg`` are those of `MPM`.
-
-    Parameters
-    ----------
-    min_accuracy_neg : float in (0, 1) or None, default None
-        The worst-case accuracy that the negative class keeps at least. A level that no hyperplane can keep raises
-        InfeasibleProblem, which names the largest one that can be kept. None takes MPM's level, which gives MPM.
-    kernel : {"linear", "rbf", "poly", "laplacian", "sigmoid", "chi2", "cosine", "precomputed"} or callable, default "linear"
-        A callable takes two matrices of points and returns the matrix of kernel values; with "precomputed", X is that
-        matrix. "sigmoid" and "precomputed" must be positive semi-definite on the training points.
-    gamma : {"scale", "auto"} or float, default "scale"
-        The width of "rbf", exp(-gamma ‖x - z‖²), of "poly", (gamma x'z + coef0)^degree, and of "laplacian", "sigmoid" and
-        "chi2": a number, 1 / (n_features · X.var()), or 1 / n_features.
-    degree : int, default 3
-        The degree of "poly".
-    coef0 : float, default 1.0
-        The constant of "poly" and "sigmoid".
-    ridge : "auto", float or None, default "auto"
-        "auto" shrinks the covariance of each class by the rule of Ledoit & Wolf, (1 - δ) Σ + δ tr(Σ)/p I in the p
-        coordinates of the problem; it depends on units: scale the features. A number is added to the diagonal of both covariances. None adds 1e-8 of the mean
-        variance of a coordinate, enough to fit any data, too little for a bound that means something.
-    ridge_kind : {"feature", "input", "w"}, default "feature"
-        Where the ridge is added: in the kernel's feature space, in input space (the same for a linear kernel, which
-        is the only one that has it) or to the matrices that act on the dual coefficients (not for a linear kernel).
-    mean_uncertainty : float or pair of floats, default 0.0
-        ν of Lanckriet et al. (2003), in standard deviations, for both classes or for (positive, negative): the bounds
-        hold for every mean that is off by at most that.
-    covariance_uncertainty : float or pair of floats, default 0.0
-        ρ: the bounds hold for every covariance that is off by at most that, in the Frobenius norm.
-    rank_tol : float or None, default None
-        For kernels: a is a combination of as many training points as it takes (pivoted Cholesky) for every other one
-        to be within √(rank_tol · max k(x, x)) of their span. The bounds stay valid and can only be smaller. None
-        takes all points.
-    solver : {"frontier", "fractional", "gradient-projection", "socp", "cvxpy"}, default "frontier"
-        The algorithm: the curve of all trade-offs, the parametric method, Rosen's gradient projection, cone programs,
-        or (12) written in cvxpy.
-    solver_options : dict or None, default None
-        Options of that solver's ``solve``.
-    pos_label : label or None, default None
-        The positive class. None takes the larger label, as numbers if all labels are numbers. With more than two
-        classes it must be None, and the larger label of each pair is positive.
-    decision_function_shape : {"ovr", "ovo"}, default "ovr"
-        With more than two classes, what ``decision_function`` returns: one column for each class, or one for each pair.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
-    pos_label_ : label
-        The positive class, of two.
-    estimators_ : list
-        With more than two classes: the fitted classifiers of all pairs, (0, 1), (0, 2), …, (1, 2), … of ``classes_``. They
-        have the attributes below; of these, ``coef_``, ``intercept_``, ``worst_case_error_`` and ``solution_`` are also
-        given for all pairs together, with a row for each.
-    n_features_in_ : int
-        The number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        The names of the features, if X had names.
-    gamma_ : float
-        The width that was used, for a kernel that has one.
-    coef_ : ndarray of shape (1, n_features_in_)
-        The normal of the hyperplane, for the linear kernel only.
-    intercept_ : ndarray of shape (1,)
-        The constant of the decision function.
-    support_ : ndarray of shape (n_support,)
-        For other kernels: the training points that the decision function uses.
-    support_vectors_ : ndarray of shape (n_support, n_features_in_)
-        These points.
-    dual_coef_ : ndarray of shape (1, n_support)
-        Their coefficients.
-    worst_case_error_ : ndarray of shape (2,)
-        1 - α and 1 - β in the order of ``classes_``: bounds on the training moments, for every distribution that has
-        exactly these.
-    bound_check_ : ndarray of shape (2,)
-        What the moments of left-out points make of these bounds; ``fit`` warns where it is far more. Only after a ``fit``
-        of rows without weights.
-    ridge_, shrinkage_ : ndarray of shape (2,)
-        What was added to the diagonal of each covariance, and the δ by which it was shrunk, in the order of ``classes_``.
-    rank_ : int
-        The number of coordinates in which the problem was solved.
-    n_iter_ : int
-        The iterations of the solver.
-    solution_ : Solution
-        Status, objective κ(α), duality gap, iterations, seconds, solver and its version.
-
-    Examples
-    --------
-    >>> from mmc.methods import BMPM
-    >>> from sklearn.datasets import make_blobs
-    >>> X, y = make_blobs(100, centers=[[-2, 0], [2, 0]], random_state=0)
-    >>> model = BMPM(min_accuracy_neg=0.7).fit(X, y)
-    >>> model.worst_case_error_.round(2)
-    array([0.3 , 0.15])
-    """
-
-    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **MPM._parameter_constraints,
-        "min_accuracy_neg": [Interval(Real, 0, 1, closed="neither"), None],
-    }
-
-    def __init__(
-        self,
-        min_accuracy_neg: float | None = None,
-        kernel: Kernel = "linear",
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 1.0,
-        ridge: float | str | None = "auto",
-        ridge_kind: str = "feature",
-        rank_tol: float | None = None,
-        mean_uncertainty: PerClass = 0.0,
-        covariance_uncertainty: PerClass = 0.0,
-        solver: str = "frontier",
-        solver_options: dict[str, object] | None = None,
-        pos_label: object = None,
-        decision_function_shape: str = "ovr",
-    ):
-        super().__init__(
-            kernel,
-            gamma,
-            degree,
-            coef0,
-            ridge,
-            ridge_kind,
-            rank_tol,
-            mean_uncertainty,
-            covariance_uncertainty,
-            solver,
-            solver_options,
-            pos_label,
-            decision_function_shape,
-        )
-        self.min_accuracy_neg = min_accuracy_neg
-
-    def _problem(self, pair: MomentPair) -> Minimax:
-        if self.min_accuracy_neg is None:
-            return Minimax.balanced(pair, self._nu)
-        return Minimax.at_level(pair, self.min_accuracy_neg, self._nu)
 
 
 def _level(kappa: Array | float) -> Array:

@@ -1,7 +1,8 @@
 """Classifiers that are not ours: they fit grids as ours do, without a certificate.
 
-The threshold is that of ``decision_function`` at 0, else of ``predict_proba`` at 1/2, else what ``predict`` says. A warning that
-the iteration stopped short makes the fit one that was cut at its cap; any error of the classifier is the step's error.
+The threshold is that of ``decision_function`` at 0, else of ``predict_proba`` at 1/2, else what ``predict`` says; of more than two
+classes it is what ``predict`` says. A warning that the iteration stopped short makes the fit one that was cut at its cap; any
+error of the classifier is the step's error.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ import inspect
 import math
 import time
 import warnings
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol, TypeGuard, cast
+from typing import Protocol, TypeGuard, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +24,7 @@ from mmc.methods.base import Array, Step
 from mmc.methods.solution import FitError, Solution, Status
 
 Signs = NDArray[np.intp]
+_T = TypeVar("_T", bound=np.generic)
 
 
 class Classifier(Protocol):
@@ -125,18 +127,38 @@ class Adapted:
         X_test: Array | None = None,
     ) -> Iterator[Step]:
         """Fit every point of ``grid`` and yield the steps in order; nothing is shared."""
+        several = len(np.unique(y)) > 2
         for point in grid:
             start = time.perf_counter()
             one = Adapted(self.kind, {**self.params, **point}, self.seed, self.version)
+            decision, predicted = None, None
             try:
                 rule = one.fit(X, y)
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    decision = None if X_test is None else rule.decision_function(X_test)
+                if X_test is not None and several:
+                    predicted = one._classes(one._asked(rule.predict, X_test), y)
+                elif X_test is not None:
+                    decision = one._asked(rule.decision_function, X_test)
             except FitError as error:
                 yield Step(point, time.perf_counter() - start, error=error)
             else:
-                yield Step(point, time.perf_counter() - start, rule, decision)
+                yield Step(point, time.perf_counter() - start, rule, decision, predicted=predicted)
+
+    def _classes(self, said: NDArray[np.generic], y: Signs) -> Signs:
+        """Return the classes that were predicted; raise FitError where they are none."""
+        if not np.isin(said, y).all():
+            raise FitError(f"{self.kind.__name__}: predict returned what is no class")
+        return said.astype(np.intp)
+
+    def _asked(self, rule: Callable[[Array], NDArray[_T]], X: Array) -> NDArray[_T]:
+        """Return what a fitted classifier says of points; raise FitError where it cannot, whatever its reason."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                return rule(X)
+            except MemoryError:
+                raise
+            except Exception as error:
+                raise FitError(f"{self.kind.__name__}: {type(error).__name__}: {error}") from error
 
 
 def _scores(model: object) -> TypeGuard[_Scored]:

@@ -8,21 +8,36 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import nan
-from typing import TYPE_CHECKING
+from typing import Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from mmc.labels import positive_label
 from mmc.methods._sklearn import ovr_decision_function
-from mmc.methods.numerics.kernels import Array
+from mmc.methods.numerics.kernels import Array, Kernel
 from mmc.methods.solution import FitError, Solution, Status
 
-if TYPE_CHECKING:
-    from mmc.methods.base import BinaryMethod
-
 _KEPT = ("n_features_in_", "feature_names_in_", "classes_", "gamma_")
+
+
+class Paired(Protocol):
+    """What a method of two classes has that pairs need."""
+
+    kernel: Kernel
+    solver: str
+    pos_label: object
+    classes_: NDArray[np.generic]
+    gamma_: float
+    intercept_: Array
+    solution_: Solution
+    estimators_: list[Self]
+    _pair_rows: list[NDArray[np.intp]] | None
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self: ...
+    def set_params(self, **changed: object) -> Self: ...
+    def _decide(self, X: Array) -> Array: ...
 
 
 class SeveralClasses(ValueError):
@@ -34,7 +49,7 @@ class SeveralClasses(ValueError):
 
 
 def fit_pairs(
-    method: BinaryMethod,
+    method: Paired,
     found: SeveralClasses,
     changed: Mapping[str, object] | None = None,
     **rows: Sequence[object] | NDArray[np.generic] | None,
@@ -64,7 +79,7 @@ def fit_pairs(
     method._pair_rows = chosen if method.kernel == "precomputed" else None
 
 
-def check_no_positive(method: BinaryMethod) -> None:
+def check_no_positive(method: Paired) -> None:
     """Raise ValueError if a positive label is stated."""
     if method.pos_label is not None:
         raise ValueError(
@@ -73,7 +88,7 @@ def check_no_positive(method: BinaryMethod) -> None:
         )
 
 
-def summarise(method: BinaryMethod, parts: Sequence[BinaryMethod]) -> None:
+def summarise(method: Paired, parts: Sequence[Paired]) -> None:
     """Set what the pairs have in common, one row for each."""
     method.estimators_ = list(parts)
     for name in ("coef_", "intercept_", "worst_case_error_"):
@@ -93,14 +108,14 @@ def summarise(method: BinaryMethod, parts: Sequence[BinaryMethod]) -> None:
     )
 
 
-def pair_decisions(method: BinaryMethod, X: Array) -> Array:
+def pair_decisions(method: Paired, X: Array) -> Array:
     """Return the decision values of every pair, one column each."""
     ones, rows = method.estimators_, method._pair_rows
     parts = [X] * len(ones) if rows is None else [X[:, index] for index in rows]
     return np.column_stack([one._decide(part) for one, part in zip(ones, parts, strict=True)])
 
 
-def votes(method: BinaryMethod, X: Array) -> Array:
+def votes(method: Paired, X: Array) -> Array:
     """Return one column for each class: the pairs it wins, and less than ½ for how clearly."""
     values = pair_decisions(method, X)
     scores: Array = ovr_decision_function(values > 0, values, len(method.classes_))

@@ -40,17 +40,22 @@ class Outside(Method):
         kind = _sklearn_class(self.key) if self.registered is None else _plugin_class(self.registered)
         return cast("type[BinaryMethod]", kind)  # or any classifier: `start` knows which
 
+    @property
+    def foreign(self) -> bool:
+        from mmc.methods.base import BinaryMethod
+
+        return not issubclass(self.load(), BinaryMethod)
+
     def parameters(self) -> tuple[str, ...]:
         from mmc.methods.outside import parameters_of
 
         return parameters_of(self.load())
 
     def start(self, params: Mapping[str, object], seed: int) -> PathFitter:
-        from mmc.methods.base import BinaryMethod
         from mmc.methods.outside import Adapted
 
         kind = self.load()
-        if issubclass(kind, BinaryMethod):
+        if not self.foreign:
             return kind(**params)
         return cast("PathFitter", Adapted(kind, params, seed, self.origin))
 

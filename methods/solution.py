@@ -83,7 +83,7 @@ class Solution:
 
 
 class BoundWarning(UserWarning):
-    """A bound on the training moments is far below what left-out points say: the moments are no estimate.
+    """Left-out points refute a bound on the training moments: these are no estimate.
 
     Examples
     --------

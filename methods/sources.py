@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.numerics.moments import ClassMoments, of_rows, tree_sum
+from mmc.methods.numerics.scatter import Room
 from mmc.words import nearest
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ Source = str | Path | Sequence[str | Path] | object  # or a data frame
 CELLS = 2**20  # of a batch: 8 MiB
 _BLOCK = 2**24  # bytes of a CSV file that become one batch
 _BUFFER = 2**16  # bytes of a column of a Parquet file that are read in one go
+_room = Room()
 _KINDS = {".parquet": "parquet", ".csv": "csv", ".tsv": "csv"}
 
 
@@ -30,6 +32,9 @@ class Client(Protocol):
 
     def submit(self, function: object, *args: object, pure: bool) -> object:
         """Run a function on a worker."""
+
+    def compute(self, collection: object) -> object:
+        """Run a delayed call on a worker."""
 
     def gather(self, futures: object) -> object:
         """Bring results here."""
@@ -90,7 +95,9 @@ def summed(batch: pa.RecordBatch, wanted: Wanted) -> ClassMoments:
         raise ValueError(f"column {wanted.weight!r} has a negative weight")
     counted = [np.flatnonzero(codes == c if weight is None else (codes == c) & (weight > 0)) for c in range(len(known))]
     order = np.concatenate(counted) if counted else np.arange(0)
-    X, start, found = numbers(batch, wanted.columns, order), 0, {}  # class by class: then each is summed up as it lies
+    room = _room.rows(len(order), len(wanted.columns), columns_first=True)
+    X = numbers(batch, wanted.columns, order, room)  # class by class: then each is summed up as it lies
+    start, found = 0, {}
     for label, rows in zip(known, counted, strict=True):
         part = slice(start, start + len(rows))
         if len(rows):
@@ -99,10 +106,15 @@ def summed(batch: pa.RecordBatch, wanted: Wanted) -> ClassMoments:
     return ClassMoments(found)
 
 
-def numbers(batch: pa.RecordBatch, columns: Sequence[str], order: NDArray[np.intp] | None = None) -> Array:
-    """Return columns of a batch as an array in Fortran order, as they lie in memory already; or the rows in another order."""
-    columns_first = np.empty((len(columns), batch.num_rows if order is None else len(order)))
-    for row, name in zip(columns_first, columns, strict=True):
+def numbers(
+    batch: pa.RecordBatch, columns: Sequence[str], order: NDArray[np.intp] | None = None, out: Array | None = None
+) -> Array:
+    """Return columns of a batch as an array in Fortran order, as they lie in memory already; or the rows in another order.
+
+    They are written to ``out``, by default to new memory.
+    """
+    found = np.empty((batch.num_rows if order is None else len(order), len(columns)), order="F") if out is None else out
+    for row, name in zip(found.T, columns, strict=True):
         column = batch.column(name)
         if column.null_count:
             raise ValueError(
@@ -114,12 +126,12 @@ def numbers(batch: pa.RecordBatch, columns: Sequence[str], order: NDArray[np.int
             row[:] = cells if order is None else cells.take(order)
         else:
             np.take(cells, order, out=row, mode="clip")  # the other modes make a copy first
-    return columns_first.T
+    return found
 
 
 def _on_workers(client: Client, pieces: Iterable[object], wanted: Wanted) -> ClassMoments:
     """Sum up each piece where it is read, and merge pair by pair on the workers: only moments travel."""
-    futures = [client.submit(_piece_moments, piece, wanted, pure=False) for piece in pieces]
+    futures = [_sent(client, piece, wanted) for piece in pieces]
     if not futures:
         raise ValueError("the table has no rows")
     while len(futures) > 1:
@@ -127,6 +139,15 @@ def _on_workers(client: Client, pieces: Iterable[object], wanted: Wanted) -> Cla
         merged = [client.submit(ClassMoments.__add__, a, b, pure=False) for a, b in pairs]
         futures = merged + ([futures[-1]] if len(futures) % 2 else [])
     return cast(ClassMoments, client.gather(futures[0]))
+
+
+def _sent(client: Client, piece: object, wanted: Wanted) -> object:
+    """Let a worker sum up a piece. A partition of dask is made by the same worker, where it stays."""
+    if not hasattr(piece, "compute"):
+        return client.submit(_piece_moments, piece, wanted, pure=False)
+    from dask import delayed
+
+    return client.compute(delayed(_piece_moments, pure=False)(piece, wanted))
 
 
 def _piece_moments(piece: object, wanted: Wanted) -> ClassMoments:

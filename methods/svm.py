@@ -2,7 +2,7 @@
 
     min_{w,b,ξ≥0}  ½‖w‖² + C_pos Σ_{y=1} ξ_j + C_neg Σ_{y=−1} ξ_j     s.t.  y_j (⟨w, x_j⟩ + b) ≥ 1 − ξ_j
 
-(the paper writes its bias with the other sign).
+(the paper writes its bias with the other sign). With ``max_norm`` it is (2.4), which bounds ‖w‖ instead of paying for it.
 """
 
 from __future__ import annotations
@@ -15,13 +15,18 @@ import numpy as np
 
 from mmc.methods._sklearn import Interval
 from mmc.methods.base import Fitted, Training
-from mmc.methods.numerics.kernels import Kernel
-from mmc.methods.problems.hinges import SvmProblem
+from mmc.methods.numerics.kernels import Array, Kernel
+from mmc.methods.problems import Answer
+from mmc.methods.problems.bounded_norm import BoundedNorm
+from mmc.methods.problems.bracket import Bracket
+from mmc.methods.problems.delivered import Judge
+from mmc.methods.problems.hinges import Machine, SvmProblem
+from mmc.methods.solvers.bounded_norm import solve as solve_bounded
 from mmc.methods.weighted import WeightedMethod
 
 
 class SVM(WeightedMethod):
-    """Soft-margin SVM with a cost for each class (Nath & Bhattacharyya, (2.11)).
+    """Soft-margin SVM with a cost for each class (Nath & Bhattacharyya, (2.11)), or with a margin of at least so much (2.4).
 
     Parameters
     ----------
@@ -51,6 +56,9 @@ class SVM(WeightedMethod):
         What multiplies the costs of each class: by label, or n_samples / (n_classes · size of the class).
     decision_function_shape : {"ovr", "ovo"}, default "ovr"
         With more than two classes, what ``decision_function`` returns: one column for each class, or one for each pair.
+    max_norm : float or None, default None
+        W: the costs of the slacks alone are minimised, with ‖w‖ ≤ W, so that the margin is at least 1/W. Only the ratio of the
+        costs matters then.
 
     Attributes
     ----------
@@ -80,10 +88,12 @@ class SVM(WeightedMethod):
         Their coefficients in the decision function.
     alpha_ : ndarray of shape (n_samples,)
         The multiplier of every training point.
+    cost_scale_ : float
+        What multiplies the costs: 1, or with ``max_norm`` a factor with which (2.11) has the same classifier.
     n_iter_ : int
         The iterations of the solver.
     solution_ : Solution
-        Status, objective ½‖w‖² + Σ C ξ, duality gap, iterations, seconds, solver and its version.
+        Status, objective ½‖w‖² + Σ C ξ, or Σ C ξ with ``max_norm``, duality gap, iterations, seconds, solver and its version.
 
     Examples
     --------
@@ -98,6 +108,7 @@ class SVM(WeightedMethod):
         **WeightedMethod._parameter_constraints,
         "C_pos": [Interval(Real, 0, None, closed="neither")],
         "C_neg": [Interval(Real, 0, None, closed="neither")],
+        "max_norm": [Interval(Real, 0, None, closed="neither"), None],
     }
 
     _per_row = ("alpha_",)
@@ -115,6 +126,7 @@ class SVM(WeightedMethod):
         pos_label: object = None,
         class_weight: Mapping[object, float] | str | None = None,
         decision_function_shape: str = "ovr",
+        max_norm: float | None = None,
     ):
         self.C_pos = C_pos
         self.C_neg = C_neg
@@ -127,22 +139,46 @@ class SVM(WeightedMethod):
         self.pos_label = pos_label
         self.class_weight = class_weight
         self.decision_function_shape = decision_function_shape
+        self.max_norm = max_norm
 
     def _fit(self, train: Training) -> Fitted:
         C = np.where(train.sign > 0, float(self.C_pos), float(self.C_neg))
         weight = self._weights(train)
         C = C if weight is None else C * weight
-        problem = SvmProblem(train.kernel(self._kernel), train.sign, C)
+        K = train.kernel(self._kernel)
+        if self.max_norm is not None:
+            return self._fit_bounded(BoundedNorm(K, train.sign, C, float(self.max_norm)), train)
+        problem = SvmProblem(K, train.sign, C)
         answer = self._solve(problem)
-        bracket = problem.certify(answer.primal, answer.dual)
+        bracket, dual = problem.certify(answer.primal, answer.dual), answer.dual
+        return self._read(train, answer.primal, bracket, answer, dual.a, 1.0, lambda rule: problem.judge(rule, dual))
+
+    def _fit_bounded(self, problem: BoundedNorm, train: Training) -> Fitted:
+        answer = solve_bounded(problem, self._solve)
+        bracket, dual = problem.certify(answer.primal, answer.dual), answer.dual
+        alpha = answer.primal.coef * train.sign
+        return self._read(
+            train, answer.primal, bracket, answer, alpha, dual.cost, lambda rule: problem.judge(rule, dual)
+        )
+
+    def _read(
+        self,
+        train: Training,
+        machine: Machine,
+        bracket: Bracket,
+        answer: Answer[object, object],
+        alpha: Array,
+        scale: float,
+        judge: Judge,
+    ) -> Fitted:
         return Fitted(
             bracket.objective,
             bracket.gap,
             answer.iterations,
             answer.version,
-            answer.primal.b,
-            coef=answer.primal.coef @ train.X if self._linear else None,
-            dual=answer.primal.coef,
-            attributes={"alpha_": answer.dual.a},
-            judge=lambda rule: problem.judge(rule, answer.dual),
+            machine.b,
+            coef=machine.coef @ train.X if self._linear else None,
+            dual=machine.coef,
+            attributes={"alpha_": alpha, "cost_scale_": scale},
+            judge=judge,
         )

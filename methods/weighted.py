@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Self, cast
+from typing import ClassVar, Never, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,7 +25,7 @@ class WeightedMethod(BinaryMethod):
         "class_weight": [StrOptions({"balanced"}), dict, None],
     }
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **given: Never) -> Self:
         """Fit the classifier; raise InfeasibleProblem or NotConverged where there is no certified answer.
 
         Parameters
@@ -36,12 +36,15 @@ class WeightedMethod(BinaryMethod):
             Their labels.
         sample_weight : array-like of shape (n_samples,) or None, default None
             What multiplies the cost of each point: one of weight 2 counts as two equal points, one of weight 0 is left out.
+        **given : dict
+            Nothing else is taken.
 
         Returns
         -------
         self
             The fitted classifier.
         """
+        self._refuse(given)
         try:
             train = self._training(X, y)
         except SeveralClasses as several:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpstrf
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpotrf, dpstrf
 
 from mmc.methods.numerics.kernels import Array
 
-_ROUNDING = 1e-10  # of the largest pivot
+ROUNDING = 1e-10  # of the largest pivot
+_BLOCK = 64  # pivots that are looked for in one go
+_WORTH = 0.1  # of the largest diagonal entry left: below, other points are better pivots
+Index = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,7 @@ class PivotedFactor:
     def dimensions(self) -> int:
         """Return the number of pivots that no rounding explains: of equal points, however often they occur, one."""
         squares = self.triangle.diagonal() ** 2
-        return int(np.count_nonzero(squares > _ROUNDING * squares[:1]))
+        return int(np.count_nonzero(squares > ROUNDING * squares[:1]))
 
     @property
     def triangle(self) -> Array:
@@ -50,3 +55,35 @@ def pivoted_cholesky(K: Array, tol: float | None = None) -> PivotedFactor:
     rows = np.empty((len(K), rank))
     rows[order - 1] = np.tril(factor[:, :rank])
     return PivotedFactor(rows, order[:rank] - 1)
+
+
+def dimensions(K: Array) -> int:
+    """Return the ``dimensions`` of the factor of K, which need not be made if all eigenvalues are above the rounding errors."""
+    least = ROUNDING * float(np.max(np.diagonal(K)))
+    M = np.array(K.T, order="F")
+    M.T.ravel()[:: len(K) + 1] -= (1 + ROUNDING) * least
+    failed = dpotrf(M, lower=1, overwrite_a=1, clean=0)[1]
+    del M  # the factor with pivots is another copy of K
+    if not failed:  # no pivot is below the smallest eigenvalue
+        return len(K)
+    return pivoted_cholesky(K, ROUNDING).rank
+
+
+def landmarks(columns: Callable[[Index], Array], diagonal: Array, most: int) -> PivotedFactor:
+    """Factor a K ⪰ 0 of which ``columns`` makes some at a time; stop at rounding errors or ``most`` pivots.
+
+    The pivots come in blocks: the points with the most left, as far as the pivots before them in the block leave them that.
+    """
+    left, rows = diagonal.copy(), np.zeros((len(diagonal), most))
+    floor, pivots = ROUNDING / 10 * float(left.max()), np.empty(0, dtype=np.intp)
+    while len(pivots) < most and left.max() > floor:
+        done = len(pivots)
+        largest = np.argsort(-left)[: min(_BLOCK, most - done)]
+        C = columns(largest) - rows[:, :done] @ rows[largest, :done].T
+        block = pivoted_cholesky(C[largest], max(_WORTH, floor / float(left.max())))
+        new = solve_triangular(block.triangle, C[:, block.pivots].T, lower=True).T
+        rows[:, done : done + block.rank] = new
+        pivots = np.append(pivots, largest[block.pivots])
+        left -= np.einsum("ij,ij->i", new, new)
+        left[pivots] = 0.0
+    return PivotedFactor(rows[:, : len(pivots)], pivots)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.linalg import eigh, qr
+from scipy.linalg.lapack import dpocon, dpotrf
 
 from mmc.methods.numerics.kernels import Array
 
 _EPS = float(np.finfo(float).eps)
+_SAFE = 1e4  # times the rounding of an eigenvalue: the estimate of the least one may be too large by a small factor
 
 
 def without_rounding(d: Array, S: Array) -> tuple[Array, Array, Array] | None:
@@ -17,7 +19,10 @@ def without_rounding(d: Array, S: Array) -> tuple[Array, Array, Array] | None:
     """
     scale = np.sqrt(np.diag(S))
     scale = np.where(scale > 0, scale, 1.0)
-    values, vectors = eigh(S / np.outer(scale, scale))
+    S1 = S / scale / scale[:, None]
+    if _regular(S1):
+        return None
+    values, vectors = eigh(S1)
     flat = values <= 10 * len(d) * _EPS
     if not flat.any():
         return None
@@ -28,3 +33,10 @@ def without_rounding(d: Array, S: Array) -> tuple[Array, Array, Array] | None:
     if np.linalg.norm((d / scale) @ vectors[:, flat]) <= 1e-10 * np.linalg.norm(d / scale):
         along[:k] = 0.0
     return axes, along, turned
+
+
+def _regular(S: Array) -> bool:
+    """Whether a Cholesky factorisation, cheaper than the eigenvalues, shows that S has none that is nearly flat."""
+    factor, failed = dpotrf(S, lower=0, clean=0)
+    norm = float(np.abs(S).sum(axis=0).max())
+    return not failed and bool(dpocon(factor, norm)[0] * norm > _SAFE * len(S) * _EPS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,6 +11,7 @@ from mmc.methods.numerics.kernels import Array, KernelSpec
 
 WHOLE = 2**28  # bytes up to which a Gram matrix is held as a whole
 _SLAB = 2**25  # bytes of rows that are made in one go
+_THIN = 32  # rows in one go where none is kept: these stay in the processor's cache
 Index = NDArray[np.intp]
 
 
@@ -44,7 +47,7 @@ class LazyGram:
 
     def __matmul__(self, a: Array | Index) -> Array:
         if a.ndim == 2:
-            return np.vstack([self.spec(self.X[part], self.X) @ a for part in self._parts(np.arange(len(self)))])
+            return self.passed(lambda rows: rows @ a)
         total = np.zeros(len(self))
         for points, rows in self._slabs:
             if a[points].any():
@@ -52,6 +55,11 @@ class LazyGram:
         for part in self._parts(np.flatnonzero((a != 0) & ~self._kept)):
             total += a[part] @ self._make(part)
         return total
+
+    def passed(self, function: Callable[[Array], Array]) -> Array:
+        """Return a function of the rows, made of a few at a time, for all rows."""
+        parts = self._parts(np.arange(len(self)), _THIN)
+        return np.vstack([function(self.spec(self.X[part], self.X)) for part in parts])
 
     def single(self, points: Index) -> NDArray[np.float32]:
         """Return K between some points in single precision. Their whole rows are made and kept."""
@@ -72,6 +80,6 @@ class LazyGram:
             self._kept[part] = True
         return rows
 
-    def _parts(self, points: Index) -> list[Index]:
-        step = max(1, _SLAB // (8 * len(self)))
+    def _parts(self, points: Index, most: int | None = None) -> list[Index]:
+        step = max(1, min(_SLAB // (8 * len(self)), most or len(self)))
         return [points[i : i + step] for i in range(0, len(points), step)]

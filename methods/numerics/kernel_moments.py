@@ -82,6 +82,14 @@ class KernelMoments:
         """Return the two columns that mark the points of the positive and of the negative class."""
         return (self.average > 0).astype(float)
 
+    def product(self, dual: Array) -> Array:
+        """Return K·dual, from the centred matrix that took the place of K; only of moments that are not shrunk."""
+        member = self.member
+        sums, between = dual @ member, self.average.T @ self.means
+        back = self.means @ sums + member @ (dual @ self.means - between @ sums)
+        product: Array = (self.G @ (dual / self.v)) / self.v + back
+        return product
+
     def on_points(self, alpha: float, c: Array) -> Array:
         """Return the coefficients of the points φ_i in αd + Bc."""
         c = c * self.v

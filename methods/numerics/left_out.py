@@ -7,21 +7,49 @@ the point x of a class of n, u = x - μ, both M and d change by u alone if the c
 
 so the rule w_x = M_x⁻¹ d_x of the others, and its value at x, follow from e = u'w and q = u'M⁻¹u (Sherman & Morrison). The mean and
 the spread of these values are held-out moments along w: no point had a part in the rule that judges it.
+
+Chebyshev's inequality turns them into a bound, 1/(1 + κ²) for a mean κ spreads on the right side. A bound that was made from other
+moments is refuted by less: a Gaussian class has the error Φ(-κ), which every valid bound exceeds. κ is an estimate itself, with the
+standard error √((1 + κ²/2)/n) for Gaussian points.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import nan
+from math import erfc, inf, nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
-from scipy.linalg.lapack import dpotrf, dpotri
+from scipy.linalg.blas import dtrsm
+from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri
 
 from mmc.methods.numerics.kernels import Array
 
 _REACH = 1e-6, 1e8  # of c_i tr Σ_i beside c0: outside, rounding decides
+_SURE = 1.96  # standard errors: one-sided 97.5 % confidence
+
+
+@dataclass(frozen=True)
+class Held:
+    """The mean of n left-out points of a class lies ``kappa`` of their spreads on the right side; nan for a single point."""
+
+    kappa: float
+    n: int
+
+    @property
+    def bound(self) -> float:
+        """The bound on the error of every class with these moments."""
+        return 1.0 if self.kappa < 0 else 1 / (1 + self.kappa**2)
+
+    @property
+    def refuted_below(self) -> float:
+        """The error of a Gaussian class whose κ is as large as it may be, at 97.5 % confidence: smaller bounds are wrong.
+
+        Points on the wrong side tell no more than κ = 0: a point that is left out moves its class's mean away from itself.
+        """
+        kappa = 0.0 if self.kappa < 0 else self.kappa
+        most = kappa + _SURE * sqrt((1 + kappa**2 / 2) / self.n)
+        return erfc(most / sqrt(2)) / 2
 
 
 @dataclass(frozen=True)
@@ -36,11 +64,11 @@ class LeftOut:
     @classmethod
     def in_coordinates(cls, rows: tuple[Array, Array], M: Array, d: Array, weights: tuple[float, float]) -> LeftOut:
         """Return them where M and the rows u/√n of each class are known."""
-        factor = cho_factor(M, lower=True)
-        w = cho_solve(factor, d)
-        half = [solve_triangular(factor[0], sqrt_n(part).T, lower=True) for part in rows]
-        q = [np.einsum("ij,ij->j", part, part) for part in half]
-        e = [sqrt_n(part) @ w for part in rows]
+        L, failed = dpotrf(M, lower=1, clean=0)
+        w = np.full_like(d, nan) if failed else dpotrs(L, d, lower=1)[0]
+        half = [dtrsm(1.0, L, part.T, lower=1) for part in rows]
+        q = [part.shape[1] * np.einsum("ij,ij->j", part, part) for part in half]
+        e = [sqrt(len(part)) * (part @ w) for part in rows]
         return cls((e[0], e[1]), (q[0], q[1]), float(d @ w), weights)
 
     @classmethod
@@ -57,34 +85,36 @@ class LeftOut:
         M = np.array(G.T, order="F")
         M.T.ravel()[:: len(T) + 1] += T
         L, failed = dpotrf(M, lower=1, overwrite_a=1)
-        inverse, failed = dpotri(L, lower=1, overwrite_c=1) if not failed else (L, failed)
-        x = np.full(len(T), nan) if failed else (np.tril(inverse) + np.tril(inverse, -1).T) @ g
+        x = np.full(len(T), nan) if failed else dpotrs(L, g, lower=1)[0]
+        half, failed = dtrtri(L, lower=1, overwrite_c=1) if not failed else (L, failed)
+        inverse = np.einsum("ij,ij->j", half, half)  # the diagonal of it
         root = np.sqrt(np.where(positive, positive.sum(), (~positive).sum()))
         e = T / c0 * x * root
-        q = T / c0 * (1 - T * inverse.diagonal()) * root**2
+        q = T / c0 * (1 - T * inverse) * root**2
         return cls((e[positive], e[~positive]), (q[positive], q[~positive]), float(dd - g @ x) / c0, (first, second))
 
-    def bounds(self, shares: tuple[float, float]) -> tuple[float, float]:
-        """Return the bounds on the errors of both classes that the held-out moments give; nan for a single point.
+    def held(self, shares: tuple[float, float]) -> tuple[Held, Held]:
+        """Return the held-out moments of both classes.
 
         ``shares`` say how far the threshold is from each mean, as a share of d'w.
         """
         first, second = (
-            self._bound(sign * e, q, weight, share)
+            self._held(sign * e, q, weight, share)
             for sign, e, q, weight, share in zip((1, -1), self.e, self.q, self.weights, shares, strict=True)
         )
         return first, second
 
-    def _bound(self, e: Array, q: Array, weight: float, share: float) -> float:
+    def _held(self, e: Array, q: Array, weight: float, share: float) -> Held:
         n = len(e)
         if n < 2:
-            return nan
+            return Held(nan, n)
         gamma = weight / (n - 1)
         off = (e - q / (n - 1)) / (1 - gamma * q)  # u'w_x
         d_along = self.along + (gamma * off - 1 / (n - 1)) * e  # d'w_x
         values = (share * d_along + (1 + (1 - share) / (n - 1)) * off) / (d_along - off / (n - 1))
-        mean, variance = float(values.mean()), float(values.var(ddof=1))
-        return variance / (variance + mean * mean) if mean > 0 else 1.0
+        mean, spread = float(values.mean()), float(values.std(ddof=1))
+        kappa = mean / spread if spread > 0 else inf if mean > 0 else 0.0
+        return Held(0.0 if np.isnan(kappa) else kappa, n)  # nan: rounding left nothing to judge by
 
 
 def within_reach(weights: tuple[float, float], traces: tuple[float, float], c0: float) -> tuple[float, float]:
@@ -95,9 +125,3 @@ def within_reach(weights: tuple[float, float], traces: tuple[float, float], c0: 
         for c, trace in zip(weights, traces, strict=True)
     )
     return first, second
-
-
-def sqrt_n(rows: Array) -> Array:
-    """Return u of the rows u/√n."""
-    scaled: Array = rows * np.sqrt(len(rows))
-    return scaled

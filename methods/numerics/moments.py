@@ -218,7 +218,7 @@ class Moments:
             rows = self.factor @ scale.T
             return Moments(self.count, mean, triangle(rows), np.full(len(mean), nan), nan, low)
         mean, low = two_sum(scale * self.mean, np.broadcast_to(offset, self.mean.shape))
-        low = low + scale * self.rest
+        mean, low = two_sum(mean, low + scale * self.rest)  # near 0 the mean holds what was its rest
         sizes = np.broadcast_to(scale, mean.shape)
         if (np.abs(sizes) == np.abs(sizes[0])).all():
             third, fourth = scale * sizes[0] ** 2 * self.third, self.fourth * float(sizes[0]) ** 4

@@ -90,6 +90,23 @@ class PairMoments:
         d = self.mean_pos - self.mean_neg
         return d if self.given is None else d + (self.given[0].rest - self.given[1].rest)
 
+    def seen_along(self, w: Array) -> tuple[Array, tuple[float, float]]:
+        """Return w'x at the means of both classes, with what rounding took from given ones, and its variances."""
+        means = np.vstack([self.mean_pos, self.mean_neg])
+        if self.given is not None:
+            means += [moments.rest for moments in self.given]
+        along = self.rows @ w
+        pos, neg = (along * along @ self.member).tolist()
+        return means @ w, (pos, neg)
+
+    @property
+    def lengths(self) -> Array:
+        """The root mean square of ‖x‖ in both classes."""
+        squares = np.einsum("ij,ij->i", self.rows, self.rows) @ self.member
+        squares += np.einsum("ij,ij->i", *2 * (np.vstack([self.mean_pos, self.mean_neg]),))
+        lengths: Array = np.sqrt(squares)
+        return lengths
+
     def same_means(self, sign: Array, seen: Array) -> bool:
         """Whether the means of ``seen``, the points or their kernel values, differ by rounding only."""
         if self.given is not None:

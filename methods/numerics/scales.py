@@ -32,13 +32,12 @@ def check_measurable(spread: Array, largest: Array) -> None:
         )
 
 
-def fault(X: Array, origin: Array | None, params: Mapping[str, object]) -> str:
+def fault(place: Array, spread: Array, params: Mapping[str, object]) -> str:
     """Return what is most likely at fault, and what to do: a feature's place or scale, or a parameter. Empty if none stands out."""
-    spread = X.std(axis=0)
     varies = np.flatnonzero(spread > 0)
     if not len(varies):
         return "no feature varies"
-    place = np.abs(X.mean(axis=0) + (0.0 if origin is None else origin))[varies]
+    place = place[varies]
     far = int(np.argmax(place / spread[varies]))
     least, most = varies[np.argmin(spread[varies])], varies[np.argmax(spread[varies])]
     found = []

@@ -16,6 +16,7 @@ The mean is kept as a sum of two numbers: means of 10⁸ still differ by 10⁻¹
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,6 +68,27 @@ class _Sums:
         return centred
 
 
+class Room(threading.local):
+    """Memory for a block of rows, used again for the next one of the same thread.
+
+    New memory would cost as much as the arithmetic: the system hands it out page by page, and workers wait for each other
+    there. C libraries keep it by themselves, but not on a worker of dask, which sets MALLOC_TRIM_THRESHOLD_.
+    """
+
+    def __init__(self) -> None:
+        self._cells = np.empty(0)
+
+    def rows(self, n: int, p: int, columns_first: bool) -> Array:
+        """Return an array of n rows and p columns with anything in it, in C or in Fortran order."""
+        if self._cells.size < n * p:
+            self._cells = np.empty(n * p)
+        cells = self._cells[: n * p]
+        return cells.reshape(p, n).T if columns_first else cells.reshape(n, p)
+
+
+_room = Room()
+
+
 def scatter_of(X: Array, rows: Index | None = None, weight: Array | None = None) -> Scatter:
     """Return the sums of some rows of X (all by default), in C or Fortran order. Raise ValueError if they are not finite.
 
@@ -89,13 +111,20 @@ def scatter_of(X: Array, rows: Index | None = None, weight: Array | None = None)
         return _finished(X, chosen, own, shift, sums)
 
 
-def _block(X: Array, rows: Rows, shift: Array) -> Array:
-    """Return new rows X - shift, in X's own order of memory."""
+def _block(X: Array, rows: Rows, shift: Array, out: Array) -> Array:
+    """Write rows X - shift to ``out``, which has X's own order of memory, and return it."""
     if isinstance(rows, range):
-        return X[rows.start : rows.stop] - shift
-    block = X.take(rows, axis=0) if X.flags.c_contiguous else X.T.take(rows, axis=1).T
-    block -= shift
-    return block
+        return np.subtract(X[rows.start : rows.stop], shift, out=out)
+    if out.flags.c_contiguous:
+        X.take(rows, axis=0, out=out, mode="clip")  # the other modes make a copy first
+    else:
+        X.T.take(rows, axis=1, out=out.T, mode="clip")
+    out -= shift
+    return out
+
+
+def _columns_first(X: Array) -> bool:
+    return X.strides[0] < X.strides[1]
 
 
 def _sums(X: Array, rows: Rows, weight: Array | None, shift: Array) -> _Sums:
@@ -103,7 +132,8 @@ def _sums(X: Array, rows: Rows, weight: Array | None, shift: Array) -> _Sums:
     G, s, t, q = np.zeros((p, p), order="F"), np.zeros(p), np.zeros(p), 0.0
     step = max(256, _CELLS // p)
     for start in range(0, len(rows), step):
-        z = _block(X, rows[start : start + step], shift)
+        some = rows[start : start + step]
+        z = _block(X, some, shift, _room.rows(len(some), p, _columns_first(X)))
         size2 = np.einsum("ij,ij->i", z, z)
         if weight is None:
             s += z.sum(axis=0)
@@ -133,7 +163,7 @@ def _finished(X: Array, rows: Rows, weight: Array | None, shift: Array, sums: _S
     fourth = sums.fourth + 4 * float(delta @ Gd) - 4 * float(delta @ sums.third) + 2 * size2 * trace - 3 * n * size2**2
     factor = cholesky_factor(sums.scatter) if len(rows) > len(delta) else None
     if factor is None:
-        centred = _block(X, rows, shift)
+        centred = _block(X, rows, shift, np.empty((len(rows), len(delta)), order="F" if _columns_first(X) else "C"))
         centred -= delta
         if weight is not None:
             centred *= np.sqrt(weight)[:, None]

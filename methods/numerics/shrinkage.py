@@ -6,6 +6,10 @@ squared error, estimated from the points x_k with mean μ, is
     δ = min(b², d²) / d²,   b² = Σ_k ‖(x_k - μ)(x_k - μ)' - S‖² / n² = (Σ_k ‖x_k - μ‖⁴ / n - tr S²) / n,   d² = tr S² - (tr S)² / p.
 
 Three sums decide it, so a Gram matrix will do, and so will moments that were added up from parts.
+
+The rule depends on the units of the features: I has none. Standardised features would free it, but their Σ_k ‖x_k - μ‖⁴ is known only
+once all rows are: sums that add up from parts would be all Σ x_i² x_j² and Σ x_i² x_j, two more matrices of p × p. With 30
+features a scan then takes 2.5 times as long.
 """
 
 from __future__ import annotations

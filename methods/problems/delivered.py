@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import inf, sqrt
+from math import inf, nan, sqrt
 
 import numpy as np
 
@@ -18,6 +18,36 @@ from mmc.methods.numerics.kernels import Array
 
 EPS = float(np.finfo(float).eps)
 HARD = 1e-6  # by how much a constraint that must hold may be missed, relative
+Pair = tuple[float, float]  # of the positive and of the negative class
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Per class: how far its mean lies on its own side, how far f spreads there, and how far rounding may move either."""
+
+    means: Pair
+    spreads: Pair
+    rounding: Pair
+
+    def errors(self, nu: Pair) -> Pair:
+        """Return the largest probability of the wrong side (Cantelli), for means that may be off by ``nu`` times the spread."""
+        pos, neg = map(_wrong_side, self.means, self.spreads, self.rounding, nu)
+        return pos, neg
+
+    def sizes(self) -> tuple[Pair, Pair]:
+        """Return how many spreads each mean is away from the threshold, and how far rounding may move that."""
+        pos, neg = (mean / s if s > 0 else nan for mean, s in zip(self.means, self.spreads, strict=True))
+        off_pos, off_neg = (
+            (1 + abs(size)) * off / s if s > 0 else inf
+            for size, s, off in zip((pos, neg), self.spreads, self.rounding, strict=True)
+        )
+        return (pos, neg), (off_pos, off_neg)
+
+
+def _wrong_side(mean: float, spread: float, rounding: float, nu: float) -> float:
+    spread += rounding
+    side = mean - rounding - nu * spread
+    return spread**2 / (spread**2 + side**2) if side > 0 else 1.0
 
 
 @dataclass(frozen=True)
@@ -49,6 +79,11 @@ class Delivered:
         return max(float(self.dual @ self.expansion), 0.0)
 
     @cached_property
+    def norm2_rounding(self) -> float:
+        """How far rounding may move ``norm2``: for a kernel, as far as the decision values that it sums up."""
+        return 0.0 if self.dual is None else float(np.abs(self.dual) @ self.noise)
+
+    @cached_property
     def noise(self) -> Array:
         """How far rounding may move each decision value: its terms can be larger than their sum."""
         lengths, terms = self.lengths(), self.coef
@@ -58,24 +93,39 @@ class Delivered:
         return 4 * EPS * (float(np.linalg.norm(terms)) * lengths + abs(self.offset))
 
     @cached_property
-    def means(self) -> tuple[float, float]:
+    def means(self) -> Pair:
         """The mean of f in the positive and in the negative class."""
         pos, neg = (self.values @ self.average).tolist()
         return pos, neg
 
     @cached_property
-    def variances(self) -> tuple[float, float]:
+    def variances(self) -> Pair:
         """The variance of f in either class."""
         middles = (self.expansion @ self.average).tolist()  # without the offset, which would take digits
         apart = self.expansion - np.where(self.average[:, 0] > 0, *middles)
         pos, neg = (apart * apart @ self.average).tolist()
         return pos, neg
 
-    def spreads(self, ridge: float = 0.0) -> tuple[float, float]:
-        """Return the standard deviation of f in either class, with ridge·‖w‖² added to its square."""
-        more = ridge * self.norm2 if ridge else 0.0
-        pos, neg = self.variances
-        return sqrt(pos + more), sqrt(neg + more)
+    def spreads(self, ridge: Pair, shrinkage: Pair = (0.0, 0.0), norm2: float | None = None) -> Pair:
+        """Return the standard deviations of f where the covariances are (1 - shrinkage_i) Σ_i + ridge_i I.
+
+        ``norm2`` is the square that the ridge multiplies, if it is not ‖w‖².
+        """
+        square = 0.0 if not any(ridge) else self.norm2 if norm2 is None else norm2
+        pos, neg = (
+            sqrt((1 - share) * variance + more * square)
+            for variance, share, more in zip(self.variances, shrinkage, ridge, strict=True)
+        )
+        return pos, neg
+
+    def sides(self, ridge: Pair, shrinkage: Pair = (0.0, 0.0), norm2: float | None = None) -> Sides:
+        """Return where both classes lie, with `spreads` as they are regularised."""
+        spreads = self.spreads(ridge, shrinkage, norm2)
+        blur = float(self.noise.max())
+        # what a ridge adds to a spread is as exact as ‖w‖²
+        square = 0.0 if norm2 is not None or not any(ridge) else self.norm2_rounding
+        pos, neg = (blur + (more * square / (2 * s) if s > 0 else 0.0) for s, more in zip(spreads, ridge, strict=True))
+        return Sides((self.means[0], -self.means[1]), spreads, (pos, neg))
 
     def charged(self, short: Array, cost: Array | float) -> tuple[float, float]:
         """Return Σ cost·[short]_+ and what rounding may add to it."""
@@ -84,17 +134,30 @@ class Delivered:
 
 
 @dataclass(frozen=True)
+class OnMoments(Delivered):
+    """The rule of a fit from moments alone: the judging points are the two means, ``within`` is the variance of f in either class."""
+
+    within: Pair = (0.0, 0.0)
+
+    @property
+    def variances(self) -> Pair:
+        return self.within
+
+
+@dataclass(frozen=True)
 class Verdict:
     """What the delivered rule is worth: its objective, its relative distance from the bound, and how much is ``allowed``.
 
     ``errors`` are the worst-case errors (positive, negative) of the delivered rule, where a method promises them. ``facts`` are
-    further numbers that follow from it, by the names of the estimator's attributes.
+    further numbers that follow from it, by the names of the estimator's attributes. ``lenient``: a solver that was told to stop
+    earlier is allowed what it was told.
     """
 
     objective: float
     gap: float
-    errors: tuple[float, float] | None = None
+    errors: Pair | None = None
     allowed: float = 1e-4
+    lenient: bool = True
     facts: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -106,3 +169,12 @@ def above(objective: float, bound: float, rounding: float = 0.0, least: float = 
     size = max(abs(objective), least)
     distance = max(objective - bound, 0.0) + rounding
     return Verdict(objective, distance / size if size > 0 else (0.0 if distance == 0 else inf))
+
+
+def apart(objective: float, bound: float, sides: Sides, nu: Pair, rounding: float, lenient: bool = False) -> Verdict:
+    """Return the verdict where either value may be the larger one: one that passes its bound disproves the bound.
+
+    ``rounding`` is how far it may move the objective.
+    """
+    distance = abs(bound - objective) + rounding
+    return Verdict(objective, distance / objective if objective > 0 else inf, sides.errors(nu), lenient=lenient)

@@ -72,14 +72,17 @@ def certify(problem: Discriminant, w: Array, y: Array) -> Certificate:
     return Certificate(objective, max(bound - objective, 0.0) / bound)
 
 
-def judge(rule: Delivered, proof: Certificate, ridge: float) -> Verdict:
-    """Return the ratio of the delivered rule beside the bound that ``proof`` has; its threshold is half-way between the means."""
+def judge(rule: Delivered, proof: Certificate, ridge: float, counts: tuple[float, float]) -> Verdict:
+    """Return the ratio of the delivered rule beside the bound that ``proof`` has; its threshold is half-way between the means.
+
+    ``counts`` are the sizes of the classes.
+    """
     pos, neg = rule.means
-    along, sizes = pos - neg, np.count_nonzero(rule.average, axis=0)
-    within = float(sizes @ rule.variances) + ridge * rule.norm2
+    along = pos - neg
+    within = counts[0] * rule.variances[0] + counts[1] * rule.variances[1] + ridge * rule.norm2
     bound = proof.objective / (1 - proof.gap) if proof.gap < 1 else np.inf
     if bound == 0 and along == 0:
         return Verdict(0.0, 0.0)
     objective = along**2 / within if within > 0 else 0.0
-    middle = abs(pos + neg) <= max(HARD * along, 4 * float(rule.noise.max()))
+    middle = abs(pos + neg) <= HARD * along or abs(pos + neg) <= 4 * float(rule.noise.max())
     return Verdict(objective, max(bound - objective, 0.0) / bound if middle else np.inf)

@@ -9,13 +9,15 @@ d and B = [C1 C2] matters.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import ceil, floor, inf, log10, nan, sqrt
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import ceil, floor, inf, isfinite, log10, nan, sqrt
 
 import numpy as np
 
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.problems import Answer, Certificate, Problem
+from mmc.methods.problems.delivered import Delivered, Sides, Verdict, apart
 from mmc.methods.problems.ellipsoid_geometry import Geometry
 from mmc.methods.solution import InfeasibleProblem
 
@@ -83,6 +85,42 @@ def certify(problem: EllipsoidPair, r: Array, u: Array | None = None) -> Separat
     distance2 = geometry.norm2(between)
     objective, bound = 2 * norm2 / margin**2, 2 / max(distance2, _EPS * norm2)
     return Separation(objective, max(1 - bound / objective, 0.0), 2 / margin, norm2, spread, along)
+
+
+def certify_stack(problems: Sequence[EllipsoidPair], R: Array) -> list[Separation]:
+    """Return `certify` of each row of R for the problem of the same place: all have the same geometry, `Coordinates`."""
+    geometry = problems[0].geometry.coordinates
+    d, kappa = geometry.d, np.array([problem.kappa for problem in problems])
+    pushed = R @ geometry.covariances
+    norm2, along = np.einsum("pn,pn->p", R, R), R @ d
+    spread = np.sqrt(np.einsum("kpn,pn->pk", pushed, R))
+    margin = along - np.einsum("pk,pk->p", kappa, spread)
+    between = d - np.einsum("kpn,pk->pn", pushed, kappa / spread)
+    distance2 = np.einsum("pn,pn->p", between, between)
+    objective = 2 * norm2 / margin**2
+    gap = np.where(margin > 0, np.maximum(1 - 2 / np.maximum(distance2, _EPS * norm2) / objective, 0.0), inf)
+    columns = objective, gap, 2 / margin, norm2, spread, along
+    return [
+        Separation(value, rest, scale, n2, (s[0], s[1]), a)
+        for value, rest, scale, n2, s, a in zip(*(column.tolist() for column in columns), strict=True)
+    ]
+
+
+def judge(problem: EllipsoidPair, rule: Delivered, sides: Sides, proof: Separation, settled: bool) -> Verdict:
+    """Return what the delivered rule is worth beside the bound that ``proof`` has.
+
+    Divided by the smaller of m_i - κ_i s_i, where class i lies m_i on its own side, f satisfies (3.15). The b of an iterate that is
+    not ``settled`` is not yet that of its w: it counts with the better one.
+    """
+    objective, bound = rule.norm2 / 2, proof.objective * (1 - proof.gap)
+    margins = [m - k * s for m, k, s in zip(sides.means, problem.kappa, sides.spreads, strict=True)]
+    least = min(min(margins) if settled else sum(margins) / 2, 1.0)
+    if not (least > 0 and isfinite(bound)):
+        return Verdict(objective, inf, sides.errors(problem.nu))
+    off = max((1 + k) * off for k, off in zip(problem.kappa, sides.rounding, strict=True))
+    rounding = 2 * objective * off / least + rule.norm2_rounding / 2
+    verdict = apart(objective / least**2, bound, sides, problem.nu, rounding / least**2, lenient=True)
+    return replace(verdict, objective=objective)
 
 
 def _stretch(geometry: Geometry, kappa: tuple[float, float], u: Array) -> list[float]:

@@ -96,7 +96,7 @@ class Hinges:
     def points(self, a: Array, interior: bool = False) -> tuple[Machine, Multipliers]:
         """Return the primal and the dual point of feasible multipliers; ``interior``: they come from an interior point method."""
         h = self.values(a)
-        bias = self._quantile(h) if interior else self._bias(a, h)
+        bias = self.least_bias(h) if interior else self._bias(a, h)
         return Machine(self.coef(a), bias, h), Multipliers(a, float(self.side * a @ h[self.point]))
 
     def certify(self, primal: Machine, dual: Multipliers) -> Bracket:
@@ -132,10 +132,10 @@ class Hinges:
             return float(np.mean(r[free]))
         up, down = self.movable(np.where(a > self.C / 2, self.C, 0.0))
         if not (up.any() and down.any()):  # costs so uneven that Σβ = 0 is lost in rounding
-            return self._quantile(h)
+            return self.least_bias(h)
         return float(np.max(r[up]) + np.min(r[down])) / 2
 
-    def _quantile(self, h: Array) -> float:
+    def least_bias(self, h: Array) -> float:
         """Return the bias of least loss, a weighted quantile of t − Kβ.
 
         An interior point method leaves no multiplier quite free nor quite at a bound.

@@ -20,6 +20,7 @@ from scipy.linalg import cho_solve
 
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.problems import Answer, Problem
+from mmc.methods.problems.delivered import Sides, Verdict, apart
 from mmc.methods.problems.minimax import WorstCase
 from mmc.methods.problems.moment_pair import MomentPair
 
@@ -90,4 +91,11 @@ def certify(problem: MeanAccuracy, answer: Answer[Rule, Touching]) -> WorstCase:
     sizes = np.concatenate([[0.0], touching.sizes, [ends[1]]])
     upper = float(problem.between(np.concatenate([[ends[0]], most, [0.0]]), sizes).max())
     gap = max(upper / value - 1, 0.0) if value > 0 else inf
-    return WorstCase(value, gap, pos - problem.nu[0], neg - problem.nu[1], (pos * sx, neg * sy), (sx, sy))
+    return WorstCase(value, gap, upper, (pos * sx, neg * sy), (sx, sy))
+
+
+def judge(problem: MeanAccuracy, sides: Sides, bound: float) -> Verdict:
+    """Return what the delivered rule promises beside the most that any rule can."""
+    (pos, neg), rounding = sides.sizes()
+    steep = problem.weight * rounding[0] + (1 - problem.weight) * rounding[1]  # A' = 2κ/(1 + κ²)² is below 1
+    return apart(float(problem.value(np.array(pos), np.array(neg))), bound, sides, problem.nu, steep)

@@ -14,7 +14,7 @@ of any a, ȳ + κ(γ) Σy a / √(a'Σy a), makes the two sides equal at the opt
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, sqrt
 
 import numpy as np
@@ -22,6 +22,7 @@ from scipy.linalg import cho_solve
 
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.problems import Answer, Certificate, Problem
+from mmc.methods.problems.delivered import HARD, Sides, Verdict, apart
 from mmc.methods.problems.moment_pair import MomentPair
 from mmc.methods.solution import InfeasibleProblem
 
@@ -81,10 +82,9 @@ class Minimax(Problem[Directions]):
 
 @dataclass(frozen=True)
 class WorstCase(Certificate):
-    """κ(α) and κ(β) of a hyperplane, how far its b lies from a'x̄ and from a'ȳ, and √(a'Σx a), √(a'Σy a)."""
+    """How far the b of a hyperplane lies from a'x̄ and from a'ȳ, √(a'Σx a), √(a'Σy a), and the most that any objective can be."""
 
-    kappa_pos: float
-    kappa_neg: float
+    bound: float
     sides: tuple[float, float]
     spreads: tuple[float, float]
 
@@ -97,4 +97,15 @@ def certify(problem: Minimax, answer: Directions) -> WorstCase:
     to_mean = pair.d - neg * y / np.sqrt(answer.dual @ y)
     upper = float(np.sqrt(to_mean @ cho_solve(pair.factors[0], to_mean)))
     gap = abs((upper - nu[0]) / (pos - nu[0]) - 1) if pos > nu[0] else inf
-    return WorstCase(pos - nu[0], gap, pos - nu[0], neg - nu[1], (pos * sx, neg * sy), (sx, sy))
+    return WorstCase(pos - nu[0], gap, upper - nu[0], (pos * sx, neg * sy), (sx, sy))
+
+
+def judge(problem: Minimax, sides: Sides, bound: float) -> Verdict:
+    """Return what the delivered rule promises beside the most that any rule can."""
+    sizes, rounding = sides.sizes()
+    pos, neg = (size - nu for size, nu in zip(sizes, problem.nu, strict=True))
+    if problem.kappa is None:
+        return apart(min(pos, neg), bound, sides, problem.nu, max(rounding))
+    verdict = apart(pos, bound, sides, problem.nu, rounding[0])
+    kept = sizes[1] >= problem.kappa * (1 - HARD) - rounding[1]
+    return verdict if kept else replace(verdict, gap=inf)

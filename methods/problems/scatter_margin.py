@@ -80,7 +80,7 @@ def judge(problem: ScatterMargin, rule: Delivered, multipliers: ScatterMultiplie
 
     The standard deviations of f in the classes are s_x and s_y, whatever the coordinates of the program were.
     """
-    s_x, s_y = rule.spreads(ridge)
+    s_x, s_y = rule.spreads((ridge, ridge))
     width = s_x + s_y
     shift = (s_x - s_y) / width if width > 0 else 0.0
     margins = problem.sign * (rule.values - shift)

@@ -41,7 +41,7 @@ class Curve:
             a_share, b_share = a / (a + more_a), b / (b + more_b)
             return np.log((b + more_b) / (a + more_a)), b_share * slope_b - a_share * slope_a
 
-        return _root(difference, 1, self.tol)
+        return falling_roots(difference, 1, self.tol)
 
     def at(self, kappas: Array) -> tuple[Array, int]:
         """Return the r at which κ(β) is each of ``kappas`` (0 < κ < the largest), and the Newton steps taken."""
@@ -50,7 +50,7 @@ class Curve:
             _, _, b, slope_b = self.at_r(r)
             return np.log(b / kappas), slope_b
 
-        return _root(excess, len(kappas), self.tol)
+        return falling_roots(excess, len(kappas), self.tol)
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class TradeOff(Curve):
         return r * np.sqrt(x2), w3 @ (x * (1 - self.ell)) / x2, np.sqrt(y2), -r * (w3 @ (y * self.ell)) / y2
 
 
-def _root(
+def falling_roots(
     function: Callable[[Array], tuple[Array, Array]], count: int, tol: float, max_iter: int = 100
 ) -> tuple[Array, int]:
     """Return the roots, element by element, of falling functions of log r that are given with their slopes."""

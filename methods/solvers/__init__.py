@@ -53,6 +53,7 @@ class Solver(Protocol):
         """Do together what is cheaper together; only where ``CAN.together``."""
 
 
+@cache
 def load_solver(module: str) -> Solver:
     """Import a solver by the name of its module: one of this package, or the full name of another package's."""
     return cast(Solver, import_module(module if "." in module else f"{__name__}.{module}"))

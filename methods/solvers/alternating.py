@@ -46,6 +46,7 @@ CAN = Capabilities(slack_per_point=True, squared_slack=True)
 # eps by default, in units of the furthest first critical point from its centre. A slack per point has no limit to
 # refine towards; there it is what the paper's .25 amounts to on its benchmark.
 _FINE, _COARSE = 0.01, 0.25
+_PER_SET, _MANY = 50, 1500  # training points for each set, and in all
 _COPIES = 6  # of the first Gram matrix: it doubles as it grows, and the SVMs have copies
 
 
@@ -54,17 +55,20 @@ def solve(
     *,
     tol: float = 1e-6,
     max_iter: int = 200,
-    max_per_set: int = 50,
+    max_per_set: int | None = None,
     max_seconds: float = inf,
 ) -> KnowledgeAnswer:
     """Return the SVM of the last training set; raise NotConverged with the last change, or InfeasibleProblem.
 
-    It gives up after ``max_iter`` rounds, beyond ``max_per_set`` training points for each set, and after ``max_seconds``.
+    It gives up after ``max_iter`` rounds, beyond ``max_per_set`` training points for each set, and after ``max_seconds``. By
+    default a set may have 50 training points, or 10 where that would be more than 1500 in all: the SVM of them all is solved in
+    every round.
     """
     clock = Clock(max_seconds)
     sets, kernel, eps = problem.sets, problem.kernel, problem.eps
     points, owner = sets.centers, np.arange(len(sets.centers))
     n = len(points)
+    most = min(_PER_SET * n, max(_PER_SET * n // 5, _MANY)) if max_per_set is None else max_per_set * n
     require(
         8 * _COPIES * n**2,
         f"the Gram matrix of {n:,} sets, which grows,",
@@ -95,7 +99,7 @@ def solve(
         if not len(new):
             return Answer(rule, dual, iteration, version)
         clock.check("alternation", iteration, float(change.max()), f"the furthest new point, for eps={eps:.3g},")
-        if problem.accumulate and len(points) + len(new) > max_per_set * n:
+        if problem.accumulate and len(points) + len(new) > most:
             break
         if problem.accumulate:
             points, owner = np.vstack([points, critical[new]]), np.append(owner, at[new])

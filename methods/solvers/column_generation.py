@@ -7,8 +7,10 @@ aggregate column, λ_i = t u_i for every point outside J, which keeps it feasibl
 
 Its multipliers are v on I, and b. A point outside J with a margin (G v + b z)_j < 1 is a column that raises the value; a row
 outside I with (G'λ)_i > (G'u)_i is one that λ violates. Both are added, the worst first, until the certificate,
-which is over all points, is small enough. The master is dense and small, and is solved by an interior point method: loosely
-in the first rounds, whose central points tell better than vertices what is missing.
+which is over all points, is small enough. The master is dense and small. Where an SVM on the same points has few support
+vectors, so has the answer, and the master is solved by a descent from vertex to vertex, which goes on from the last
+round's vertex. Where it has many, a pivot costs too much, and an interior point method is better: loose in the first rounds, whose
+central points tell better than vertices what is missing.
 
 Both sets start from the points near the margin of an SVM. The features of a linear kernel are few: all their rows are in I.
 A hard margin (C = ∞) is the soft one whose C exceeds every λ; a slack that stays, however large C, is tested for what it is.
@@ -31,32 +33,37 @@ from mmc.methods.numerics.kernels import Array
 from mmc.methods.problems import Answer
 from mmc.methods.problems.ratio import RatioAnswer, RatioDual, RatioLP, RatioPrimal, inseparable
 from mmc.methods.solution import NotConverged
-from mmc.methods.solvers import Capabilities, Session, interior_point, lp
+from mmc.methods.solvers import Capabilities, Session, interior_point, lp, vertex_descent
 from mmc.methods.solvers.interior_point import LpPoint, SlackLP
+from mmc.methods.solvers.vertex_descent import Vertex
 
 CAN = Capabilities(rows=True, session=True)
 VERSION = f"interior point, scipy {scipy.__version__}"
 _NEAR = 0.05  # a point whose SVM margin is below 1 + this is in both sets from the start
+_WIDE = 0.3  # and below this among the columns: they cost a descent little
 
 
 @dataclass(frozen=True)
 class WorkingSets:
-    """The rows I and the columns J of a master program, and the last v, b and λ."""
+    """The rows I and the columns J of a master program, and the last v, b and λ, and vertex (None: by interior points)."""
 
     rows: Index
     columns: Index
     v: Array
     b: float
     dual: Array
+    vertex: Vertex | None
 
 
 @dataclass(frozen=True)
 class _Search:
-    """How a program is solved: to which gap, with how many rows and columns a round, in how many rounds."""
+    """How a program is solved: to which gap, with how many rows and columns a round, in how many rounds, by which method."""
 
     gap: float
     batch: int
+    spare: int
     max_rounds: int
+    few: int
     session: Session[WorkingSets]
     clock: Clock
 
@@ -66,14 +73,18 @@ def solve(
     *,
     gap: float = 1e-6,
     batch: int = 400,
+    spare: int = 50,
     max_rounds: int = 200,
+    few: int = 400,
     memory: float = 4e9,
     max_seconds: float = inf,
     session: Session[WorkingSets] | None = None,
 ) -> RatioAnswer:
-    """Return the solution to a certified relative ``gap``; ``iterations`` counts those of the interior point method.
+    """Return the solution to a certified relative ``gap``; ``iterations`` counts pivots, or steps of the interior point method.
 
-    Up to ``batch`` rows and columns are added in a round. ``memory`` bounds the bytes of kernel rows that are kept.
+    Up to ``batch`` rows and columns are added in a round, and ``spare`` where fewer are violated: a round costs much more
+    than a row or a column. Up to ``few`` support vectors of an SVM there are pivots, which lead to a vertex, whatever the
+    gap; with 0 there are none. ``memory`` bounds the bytes of kernel rows that are kept.
     ``session`` carries the sets to the next C of the same G. Raises InfeasibleProblem if C = ∞ and no v separates the
     points, NotConverged if the gap is not reached, also within ``max_seconds``.
     """
@@ -81,7 +92,7 @@ def solve(
     if max_rounds < 1:
         raise ValueError(f"max_rounds must be at least 1: got {max_rounds}")
     problem.matrix.limit(memory)
-    search = _Search(gap, batch, max_rounds, session, Clock(max_seconds))
+    search = _Search(gap, batch, spare, max_rounds, few, session, Clock(max_seconds))
     if not isinf(problem.C):
         return _soft(problem, search)
     hard = _hard(problem, search)
@@ -94,43 +105,52 @@ def solve(
 
 
 def _soft(problem: RatioLP, search: _Search) -> RatioAnswer:
-    gap, batch, session = search.gap, search.batch, search.session
-    kept = _start(problem) if session.kept is None else session.kept
-    rows, columns, v, b, dual = kept.rows, kept.columns, kept.v, kept.b, kept.dual
+    gap, session = search.gap, search.session
+    kept = _start(problem, search.few) if session.kept is None else session.kept
+    rows, columns, v, b, dual, vertex = kept.rows, kept.columns, kept.v, kept.b, kept.dual, kept.vertex
     whole = len(columns) == len(problem.sign)
-    tolerance, steps, best, version = 1e-4 if whole else 0.1, 0, inf, VERSION
+    tolerance, steps, best = 1e-4 if whole else 0.1, 0, inf
+    used = [VERSION if vertex is None else vertex_descent.VERSION]
     for _ in range(search.max_rounds):
         program = _master(problem, rows, columns)
-        if version == VERSION:
+        if vertex is not None:
+            try:
+                point, vertex = vertex_descent.solve(program, vertex)
+            except NotConverged:
+                vertex = None
+                used.append(VERSION)
+        if used[-1] == VERSION:
             guess = np.append([0.0, 0.0], dual[columns])
             point = interior_point.solve(program, v[rows], b, guess, tol=tolerance)
-        else:
+        elif vertex is None:
             point = lp.vertex(program, problem)
         steps += point.steps
         found = _points(problem, point, rows, columns)
         bracket = problem.certify(*found)
         v, b, dual = np.zeros_like(v), point.b, point.dual[1] * problem.weight
         v[rows], dual[columns] = point.v, point.dual[2:]
-        session.kept = WorkingSets(rows, columns, v, b, dual)
-        more_rows = _worst(found[1].violation, rows, batch)
-        more_columns = _worst(1 - found[0].margins, columns, batch)
+        session.kept = WorkingSets(rows, columns, v, b, dual, vertex)
+        more_rows = _worst(found[1].violation, rows, search)
+        more_columns = _worst(1 - found[0].margins, columns, search)
         complete = len(more_rows) + len(more_columns) == 0
-        if complete and bracket.reached > gap and version == VERSION:
+        if complete and bracket.reached > gap and used[-1] == VERSION:
             other = _points(problem, interior_point.face(program, point), rows, columns)
             found = min(found, other, key=lambda each: problem.certify(*each).reached)
             bracket = problem.certify(*found)
         if bracket.reached <= gap:
-            return Answer(*found, steps, version)
+            return Answer(*found, steps, ", ".join(used))
         search.clock.check("column generation", steps, bracket.reached, "the relative duality gap")
-        if complete and version != VERSION:
+        if complete and used[-1] == lp.VERSION:
             break
-        if (
-            complete and bracket.reached > 0.5 * best
-        ):  # rounding ends what an interior point can do: G is nearly singular
-            version = f"{VERSION}, {lp.VERSION}"
-        best = bracket.reached if complete else inf
+        if complete and vertex is not None:  # rounding leaves more of the gap at a vertex than inside
+            vertex = None
+            used.append(VERSION)
+        elif complete and bracket.reached > 0.5 * best:  # and ends what an interior point can do: G is nearly singular
+            used.append(lp.VERSION)
+        best = bracket.reached if complete and point.active is not None else inf
         rows, columns = np.concatenate([rows, more_rows]), np.concatenate([columns, more_columns])
-        tolerance = tolerance / 30 if complete else max(tolerance / 30, 0.3 * gap)
+        if point.active is not None:
+            tolerance = tolerance / 30 if complete else max(tolerance / 30, 0.3 * gap)
     raise bracket.not_converged(gap, "column generation", steps, "raise gap or max_rounds, or scale the data")
 
 
@@ -182,24 +202,32 @@ def _master(problem: RatioLP, rows: Index, columns: Index) -> SlackLP:
     )
 
 
-def _worst(violation: Array, inside: Index, batch: int) -> Index:
-    """Return the indices outside ``inside`` with the largest violations."""
+def _worst(violation: Array, inside: Index, search: _Search) -> Index:
+    """Return the indices outside ``inside`` with the largest violations, if any; with them some that come next."""
     violation = violation.copy()
-    violation[inside] = 0.0
-    found = np.flatnonzero(violation > 1e-13)
-    return found[np.argsort(-violation[found])[:batch]]
+    violation[inside] = -inf
+    violated, left = int(np.sum(violation > 1e-13)), len(violation) - len(inside)
+    count = min(search.batch, left, max(violated, search.spare)) if violated else 0
+    return np.argsort(-violation)[:count]
 
 
-def _start(problem: RatioLP) -> WorkingSets:
-    """Return the first rows and columns, and a guess of v and b, from a rough SVM; there is none of λ."""
+def _start(problem: RatioLP, few: int) -> WorkingSets:
+    """Return the first rows and columns, and a guess of v, b and the vertex, from a rough SVM; there is none of λ."""
     matrix, z = problem.matrix, problem.sign
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # any start will do
         v, b = matrix.machine(SVC(C=10.0, tol=1e-2, max_iter=100_000, cache_size=500), z)
     if problem.nonnegative:
         v = np.maximum(v, 0.0)
-    near = np.flatnonzero(matrix.times(v) + b * z < 1 + _NEAR)
+    margins = matrix.times(v) + b * z
+    near = np.flatnonzero(margins < 1 + _NEAR)
     if 2 * len(near) > len(z):
         near = np.arange(len(z))
     rows = near if problem.nonnegative else np.arange(matrix.shape[1])
-    return WorkingSets(rows, near, v, b, np.zeros(len(z)))
+    vertex = None
+    if problem.nonnegative and np.sum(v > 0) <= few:
+        held = np.flatnonzero((v[near] > 0) & (margins[near] > 1 - _NEAR))
+        held = held[np.argsort(v[near][held])] if len(held) else np.arange(1)
+        vertex = Vertex(held[1:], held + 2)  # the first two λ of a master are not those of points
+        near = np.concatenate([near, np.setdiff1d(np.flatnonzero(margins < 1 + _WIDE), near)])
+    return WorkingSets(rows, near, v, b, np.zeros(len(z)), vertex)

@@ -95,7 +95,7 @@ class _Iterate:
             self.v = v + 0.1 * float(v.mean()) + 1e-3
             self.r = np.maximum(c - A.T @ self.dual, 0.2 * float(np.abs(c).mean()) or 1.0)
         self.pairs = (0 if program.free else len(v)) + len(e) + len(self.soft)
-        self.work = np.empty_like(A)
+        self.work, self.factor = np.empty_like(A), np.empty((len(v), len(v)), order="F")
 
     def measure(self) -> float:
         """Compute the residuals; return what is wrong with the point, relative to its objective."""
@@ -166,16 +166,13 @@ class _Iterate:
         self.W = 1 / self._slackness()
         self.D = np.zeros_like(self.v) if self.program.free else self.r / self.v
         np.multiply(A, np.sqrt(self.W)[:, None], out=self.work)
-        matrix = dsyrk(1.0, self.work.T, lower=1)
-        places = np.diag_indices_from(matrix)
-        matrix[places] += self.D
-        self.unit = 1 / np.sqrt(np.maximum(matrix[places], 1e-300))
-        matrix *= self.unit
-        matrix *= self.unit[:, None]
+        self.unit = 1 / np.sqrt(np.maximum(np.einsum("ji,ji->i", self.work, self.work) + self.D, 1e-300))
+        self.work *= self.unit
         damp, failed = 1e-15, 1
-        while failed:
-            matrix[places] = 1.0 + damp
-            self.factor, failed = dpotrf(matrix, lower=1)
+        while failed:  # in the memory of the last factor: new memory costs as much as a third of the arithmetic
+            self.factor = dsyrk(1.0, self.work.T, lower=1, c=self.factor, overwrite_c=1)
+            np.fill_diagonal(self.factor, 1.0 + damp)
+            self.factor, failed = dpotrf(self.factor, lower=1, overwrite_a=1)
             damp *= 100
         self.Az = A.T @ (self.W * z)
         self.border = self._inverse(self.Az)

@@ -35,6 +35,7 @@ from mmc.methods.solvers import Capabilities
 CAN = Capabilities(kernels=False)
 
 VERSION = f"clarabel {clarabel.__version__}"
+_WORTH_JUDGING = ("Solved", "AlmostSolved", "InsufficientProgress")  # the certificate tells how good the point is
 _ENOUGH = 1e-7  # what is accepted where rounding keeps the solver from its tolerance
 
 
@@ -58,7 +59,7 @@ def separate(
     if str(answer.status) in ("PrimalInfeasible", "AlmostPrimalInfeasible"):
         slack = _ConeProgram(sets, owner, True).run(0.0, 1 / (owner.max() + 1), tol, max_iter).obj_val
         raise inseparable_sets(slack)
-    if str(answer.status) not in ("Solved", "AlmostSolved"):
+    if str(answer.status) not in _WORTH_JUDGING:
         raise NotConverged(
             f"the cone program ended as {answer.status} after {answer.iterations} iterations, "
             f"with a residual of {answer.r_prim:.3g}",

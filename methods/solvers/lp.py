@@ -121,7 +121,12 @@ class HighsDual:
         starts, index = _indices(*values.shape)
         upper = program.U / self.unit / self.units
         gain = -program.e * self.units
-        self.highs.addCols(count, gain, np.zeros(count), upper, values.size, starts, index, values)
+        added = self.highs.addCols(count, gain, np.zeros(count), upper, values.size, starts, index, values)
+        if added == highspy.HighsStatus.kError:
+            raise NotConverged(
+                f"the coefficients of the program reach {np.abs(values).max():.2g}, more than HiGHS takes: for most pairs of points "
+                "the kernel has the same value but for rounding; take other parameters of the kernel, or scale the data"
+            )
 
     def bound(self, U: Array) -> None:
         """Set the upper bounds of every λ."""

@@ -30,19 +30,30 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.numerics.secular_equations import NEVER, newton
+from mmc.methods.numerics.secular_stack import SMALL, solve_stack
 from mmc.methods.problems.ellipsoid_geometry import Coordinates, KernelGeometry
-from mmc.methods.problems.ellipsoid_pair import ClosestPoints, EllipsoidPair, certify, check_feasible, infeasible
+from mmc.methods.problems.ellipsoid_pair import (
+    ClosestPoints,
+    EllipsoidPair,
+    certify,
+    certify_stack,
+    check_feasible,
+    infeasible,
+)
+from mmc.methods.problems.large_geometry import LargeGeometry
 from mmc.methods.solution import FitError, InfeasibleProblem, NotConverged
 from mmc.methods.solvers import Capabilities
+from mmc.methods.solvers.secular_large import solve_large
 
 VERSION = "1"
-CAN = Capabilities()
+CAN = Capabilities(rows=True, together=True)
 _ZERO = 1e-14  # the share of the spread that stands for a multiplier 0 in a factorisation
 _FLOOR = 1e-7  # the share below which a multiplier in the span is taken for 0 until a factorisation denies it
 _TARGET = 1e-13  # the gap at which to stop; r is then right to about its square root
 _NEAR = 0.05  # relative change of τ from which the answer in the span is worth a certificate
 _MOST = 30  # factorisations
 _PASSES = 30  # of one factorisation; by then what rounding can do to a semi-definite matrix is made up for
+_MANY = 16  # sizes from which solving them together is faster
 _PATIENCE = 12  # answers in a row that are not much better than the best one
 
 
@@ -53,6 +64,7 @@ class _Start:
     solved: deque[tuple[tuple[float, float], tuple[float, float]]] = field(default_factory=lambda: deque(maxlen=32))
     basis: _Basis | None = None
     overlapped: bool = False
+    ready: dict[tuple[float, float], ClosestPoints | float] = field(default_factory=dict)  # or p of what is infeasible
 
     def near(self, kappa: tuple[float, float]) -> tuple[float, float] | None:
         """Return the multipliers of the problem whose sizes were closest to these."""
@@ -72,6 +84,11 @@ def solve(problem: EllipsoidPair, *, tol: float = 1e-8) -> ClosestPoints:
     """
     geometry = problem.geometry
     start = geometry.memory.once("secular", _Start)
+    ready = start.ready.get(problem.kappa)
+    if isinstance(ready, float):
+        raise infeasible(problem, ready)
+    if ready is not None and ready.certificate is not None and ready.certificate.gap <= tol:
+        return ready
     try:
         if start.overlapped:  # its neighbour did: ask the edge first, which is known by now
             check_feasible(problem)
@@ -83,8 +100,44 @@ def solve(problem: EllipsoidPair, *, tol: float = 1e-8) -> ClosestPoints:
     return found
 
 
+def prepare(problems: Sequence[EllipsoidPair], *, tol: float = 1e-8) -> None:
+    """Solve all sizes of the same ellipsoids together, where that is faster; `solve` finds what came out well in the geometry's memory."""
+    for geometry in {id(problem.geometry): problem.geometry for problem in problems}.values():
+        if not (
+            isinstance(geometry, Coordinates) and len(geometry.d) <= SMALL and geometry.definite and geometry.d.any()
+        ):
+            continue
+        ready = geometry.memory.once("secular", _Start).ready
+        left = {p.kappa: p for p in problems if p.geometry is geometry and p.kappa not in ready}
+        if len(left) >= _MANY:
+            ready.update(_together(geometry, list(left.values()), min(tol, _TARGET)))
+
+
+def _together(
+    geometry: Coordinates, problems: list[EllipsoidPair], tol: float
+) -> dict[tuple[float, float], ClosestPoints | float]:
+    """Return the answers whose gap is at most ``tol``, and p of what is infeasible."""
+    kappa = np.array([problem.kappa for problem in problems])
+    lower, upper, directions = geometry.edge.demands(kappa)
+    found: dict[tuple[float, float], ClosestPoints | float] = {
+        problems[i].kappa: max(float(lower[i]), 1.0) for i in np.flatnonzero(upper >= 1)
+    }
+    feasible = np.flatnonzero(upper < 1)
+    if not len(feasible):
+        return found
+    problems = [problems[i] for i in feasible]
+    stack = solve_stack(geometry.d, geometry.covariances, kappa[feasible], directions[feasible])
+    proofs = certify_stack(problems, stack.R)
+    for problem, r, steps, proof in zip(problems, stack.R, stack.steps.tolist(), proofs, strict=True):
+        if steps and proof.gap <= tol:
+            found[problem.kappa] = ClosestPoints(r, None, steps, VERSION, certificate=proof)
+    return found
+
+
 def _solve(problem: EllipsoidPair, tol: float, start: _Start) -> ClosestPoints:
     geometry = problem.geometry
+    if isinstance(geometry, LargeGeometry):
+        return solve_large(problem, geometry, tol, VERSION)
     one_ridge = min(geometry.ridge) == 0 < max(geometry.ridge)
     if isinstance(geometry, KernelGeometry):
         if one_ridge:  # a ball may collapse while the other cannot: among rows both are alike
@@ -99,7 +152,7 @@ def _solve(problem: EllipsoidPair, tol: float, start: _Start) -> ClosestPoints:
     if not geometry.d.any():
         raise infeasible(problem, inf)
     if geometry.definite:
-        return _in_feature_space(problem, geometry, tol, start)
+        return _in_feature_space(problem, geometry, tol)
     if one_ridge:
         found = solve(EllipsoidPair(geometry.without_ridge, problem.kappa), tol=tol)
         return replace(found, dual=None)
@@ -107,7 +160,7 @@ def _solve(problem: EllipsoidPair, tol: float, start: _Start) -> ClosestPoints:
         found = solve(EllipsoidPair(geometry.spanned, problem.kappa), tol=tol)
         return replace(found, primal=geometry.axes @ found.primal, certificate=None)
     try:
-        return _in_feature_space(problem, geometry, tol, start)
+        return _in_feature_space(problem, geometry, tol)
     except NotConverged as error:  # a multiplier near 0: take it for 0 exactly, and let the certificate decide
         for gone in ((0,), (1,), (0, 1)):
             other = _without_spread(problem, geometry, gone, tol)
@@ -116,11 +169,11 @@ def _solve(problem: EllipsoidPair, tol: float, start: _Start) -> ClosestPoints:
         raise error
 
 
-def _in_feature_space(problem: EllipsoidPair, geometry: Coordinates, tol: float, start: _Start) -> ClosestPoints:
+def _in_feature_space(problem: EllipsoidPair, geometry: Coordinates, tol: float) -> ClosestPoints:
     d, S, kappa = geometry.d, geometry.covariances, problem.kappa
     low = 0.0 if geometry.definite else 1e-13 * float(S.trace(axis1=1, axis2=2).max()) + _ZERO**2 * float(d @ d)
     floor = (low, low)  # of a multiplier that only a singular covariance can let fall so far
-    r, tau, steps = newton(d, S, kappa, start.near(kappa), floor, patience=10)
+    r, tau, steps = newton(d, S, kappa, None, floor, patience=10)
     proof = certify(problem, r)
     if isinf(proof.gap):
         check_feasible(problem)
@@ -128,7 +181,6 @@ def _in_feature_space(problem: EllipsoidPair, geometry: Coordinates, tol: float,
         proof = certify(problem, r)
     if proof.gap > tol:
         raise _stopped(proof.gap, steps, tol)
-    start.keep(kappa, tau)
     return ClosestPoints(r, None, steps, VERSION, certificate=proof)
 
 
@@ -266,7 +318,7 @@ def _without_spread(
         return None
     inside = Coordinates(geometry.member, (0.0, 0.0), geometry.d @ Z, geometry.rows @ Z * (weight == 0)[:, None])
     try:
-        found = _in_feature_space(EllipsoidPair(inside, (kappa[0], kappa[1])), inside, tol, _Start())
+        found = _in_feature_space(EllipsoidPair(inside, (kappa[0], kappa[1])), inside, tol)
     except FitError:
         return None
     h = inside.pull(found.primal)

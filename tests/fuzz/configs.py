@@ -172,6 +172,11 @@ def originals() -> list[str]:
     ]
 
 
+@cache
+def _document(text: str) -> object:
+    return yaml.safe_load(text)
+
+
 def places(node: object) -> Iterator[tuple[dict[str, object] | list[object], str | int]]:
     """Yield every (container, key) of a document."""
     keys: list[tuple[dict[str, object] | list[object], str | int]] = []
@@ -216,7 +221,7 @@ def mutated(number: int, seed: int) -> bytes:
     rng = random.Random(f"{seed}/{number}")
     text = rng.choice(originals())
     if rng.random() < 0.75:
-        document = yaml.safe_load(text)
+        document = copy.deepcopy(_document(text))
         for _ in range(rng.choice((1, 1, 1, 2, 3, 6))):
             change(document, rng)
         try:
@@ -262,8 +267,8 @@ def _ring(signum: int, frame: FrameType | None) -> None:
     raise TooLong
 
 
-def run(count: int, seed: int, keep: Path | None = None) -> Counter[str]:
-    """Validate so many mutated configs; return how they ended."""
+def run(count: int, seed: int, keep: Path | None = None, start: int = 0) -> Counter[str]:
+    """Validate so many mutated configs, from the one with the number ``start``; return how they ended."""
     found: Counter[str] = Counter()
     before = signal.signal(signal.SIGPROF, _ring)
     with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
@@ -274,7 +279,7 @@ def run(count: int, seed: int, keep: Path | None = None) -> Counter[str]:
             (folder / file).write_text(text, "utf-8")
         for path in (bundled()["breast_cancer"].parent / "reported").iterdir():
             (folder / "reported" / path.name).write_bytes(path.read_bytes())
-        for number in range(count):
+        for number in range(start, start + count):
             data = mutated(number, seed)
             path = folder / "study.yaml"
             path.write_bytes(data)
@@ -296,14 +301,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--start", type=int, default=0, help="the number of the first one, for runs in pieces")
     parser.add_argument("--keep", type=Path)
     options = parser.parse_args()
-    found = run(options.count, options.seed, options.keep)
+    found = run(options.count, options.seed, options.keep, options.start)
     for ending, times in found.most_common():
         print(f"{times:7d}  {ending}")
     clean = found["valid"] + found["refused"]
     hangs = found["hang"]
-    print(f"{options.count} configs: {clean} clean, {options.count - clean - hangs} tracebacks, {hangs} hangs")
+    print(
+        f"{options.count} configs from {options.start}, seed {options.seed}: {clean} clean, {options.count - clean - hangs} tracebacks, {hangs} hangs"
+    )
     return int(clean != options.count)
 
 

@@ -1,28 +1,44 @@
-"""Mutants: small faults put into methods/ and experiments/, one at a time. The tests that touch the module must notice.
+"""Mutants: small faults put into methods/ and experiments/, one at a time. A test that runs the line must notice.
 
-``python -m tests.fuzz.mutants --count 300 --seed 0`` prints the share that is killed and every survivor. A mutant is killed
-if a test fails or hangs. Only tests that name the module are run, so that the share is a lower bound. Not in ``make test``.
+``python -m tests.fuzz.mutants --record`` runs the tests once and keeps which of them run which lines (with ``coverage``), in
+build/mutants. ``python -m tests.fuzz.mutants --count 300 --seed 0`` then puts in one fault after the other and runs only these
+tests, the quickest first, until one fails, each fault in a fork of one process that has collected all tests. Not in ``make test``.
+
+A fault inside a function is swapped in as its code; any other (a constant of a module, a default, a compiled loop) takes a new
+import. A mutant is killed if a test fails that passes without it, or needs many times its processor time. It survives if no
+test runs the line, if all that were run pass, and if they would take longer than ``--seconds``: the share is a lower bound.
+Numbers in annotations and in the text of errors and warnings are no mutants.
 """
 
 import argparse
 import ast
 import contextlib
+import gc
+import importlib.util
 import json
 import os
 import random
-import shutil
+import resource
 import signal
 import sys
 import tempfile
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.abc import MetaPathFinder
 from pathlib import Path
+from types import CodeType, FunctionType
+
+import psutil
+import pytest
 
 ROOT = Path(__file__).parent.parent.parent
-ROOMS = ("cli", "configs", "datasets", "experiments", "methods")
+KEPT = ROOT / "build" / "mutants"
 MUTATED = ("methods", "experiments")
-SECONDS = 240
+ASKED = ["tests/methods", "tests/experiments", "tests/cli", "tests/test_reference.py", "tests/test_labels.py"]
+LEFT_OUT = ("tests/experiments/engines",)  # about processes
+FILES = 6  # test files that are collected anew for a fault that runs on import
 _COMPARED = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -48,17 +64,36 @@ _COMPUTED = {
 
 @dataclass(frozen=True)
 class Mutant:
-    """A fault: the file, the line, what it was, and the whole text with the fault in it."""
+    """A fault: the file, the line, what it was, the changed tree, and the function around it (None: it runs on import)."""
 
-    file: Path
+    file: str
     line: int
     kind: str
     before: str
     after: str
-    text: str
+    tree: ast.Module
+    function: ast.FunctionDef | ast.AsyncFunctionDef | None
 
     def __str__(self):
-        return f"{self.file.as_posix()}:{self.line}: {self.kind}: {self.before} -> {self.after}"
+        return f"{self.file}:{self.line}: {self.kind}: {self.before} -> {self.after}"
+
+    @property
+    def module(self):
+        return "mmc." + ".".join(Path(self.file).with_suffix("").parts).removesuffix(".__init__")
+
+    @property
+    def on_import(self):
+        """Whether the line runs on import, or is compiled: swapping code would not do."""
+        return self.function is None or any("compiled" in ast.unparse(one) for one in self.function.decorator_list)
+
+    @property
+    def undone(self):
+        """The same place without the fault."""
+        return replace(self, tree=ast.parse((ROOT / self.file).read_text("utf-8")))
+
+    def code(self):
+        """Return the changed code of the whole module; the lines are as before."""
+        return compile(self.tree, str(ROOT / self.file), "exec", dont_inherit=True)
 
 
 def _changes(node):
@@ -79,117 +114,47 @@ def _changes(node):
         yield "sign", "op", ast.UAdd()
 
 
-def _code(tree):
-    """Yield the nodes that run: no annotations, no text of errors, no __all__."""
-    for field, value in ast.iter_fields(tree):
-        if field in ("annotation", "returns", "decorator_list", "exc", "msg"):
+def _says(node):
+    """Whether a node is the text of a warning, or only there for types."""
+    if isinstance(node, ast.Call):
+        return ast.unparse(node.func).endswith(("warn", "_warn"))
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def _code(node, function=None):
+    """Yield the nodes that run, each with the outermost function around it: no annotations, no text of errors."""
+    for field, value in ast.iter_fields(node):
+        if field in ("annotation", "returns", "exc", "msg"):
             continue
         for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+            if not isinstance(child, ast.AST) or _says(child):
                 continue
-            if isinstance(child, ast.AST):
-                yield child
-                yield from _code(child)
+            within = function
+            if within is None and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and field == "body":
+                within = node
+            yield child, within
+            yield from _code(child, within)
 
 
 def _sites(tree):
-    """Return all places of a file that can be changed: the node, and what its change is."""
-    return [(node, *change) for node in _code(tree) for change in _changes(node)]
+    """Return all places of a file that can be changed: the node, the function around it, and what its change is."""
+    return [(node, within, *change) for node, within in _code(tree) for change in _changes(node)]
 
 
 def mutant(file, number):
     """Return a mutant of a file by its number."""
     tree = ast.parse((ROOT / file).read_text("utf-8"))
-    node, kind, field, new = _sites(tree)[number]
+    node, within, kind, field, new = _sites(tree)[number]
     before = ast.unparse(node).partition("\n")[0]
     setattr(node, field, new)
-    after = ast.unparse(ast.fix_missing_locations(node)).partition("\n")[0]
-    return Mutant(file, node.lineno, kind, before[:100], after[:100], ast.unparse(tree))
-
-
-def tests_of(file):
-    """Return the test files that name a module, those that mirror it first."""
-    module = ".".join(file.with_suffix("").parts)
-    words = (f"mmc.{module} ", f"mmc.{module}\n", f'"{module}', f"from mmc.{module.rpartition('.')[0]} import")
-    mirrored, named = [], []
-    for test in sorted((ROOT / "tests").rglob("test_*.py")):
-        if {"fuzz", "engines"} & set(test.parts):  # slow, and about processes
-            continue
-        text = test.read_text("utf-8")
-        if test.stem == f"test_{file.stem}":
-            mirrored.append(test)
-        elif any(word in text for word in words[:3]) or (words[3] in text and file.stem in text):
-            named.append(test)
-    if len(file.parts) > 2 and file.parts[0] == "methods":  # a solver or problem is tested through its estimators
-        of_methods = [test for test in sorted((ROOT / "tests/methods").glob("test_*.py")) if test not in named]
-        named += [test for test in of_methods if file.stem in test.read_text("utf-8")]
-    return [test.relative_to(ROOT) for test in [*mirrored, *named]] or [
-        test.relative_to(ROOT) for test in sorted((ROOT / "tests" / file.parts[0]).glob("test_*.py"))
-    ]
-
-
-def copied(folder):
-    """Lay the project out in a folder as it is imported, so that its modules come before the installed ones."""
-    shutil.copytree(ROOT / "mmc", folder / "mmc", ignore=shutil.ignore_patterns("__pycache__"))
-    for room in ROOMS:
-        shutil.copytree(ROOT / room, folder / "mmc" / room, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("tests", "benchmarks", "results", "docs", "configs"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.png", "*.sqlite"))
-    for name in ("README.md", "pyproject.toml", "Makefile"):
-        shutil.copy(ROOT / name, folder / name)
-
-
-def _in_child(folder, tests):
-    """Run tests in a child process; return its exit code, or None if it took too long."""
-    child = os.fork()
-    if not child:
-        try:
-            os.setsid()
-            os.chdir(folder)
-            null = os.open(os.devnull, os.O_RDWR)
-            for stream in range(3):
-                os.dup2(null, stream)
-            sys.path[:] = [str(folder), *(place for place in sys.path if place not in ("", str(ROOT)))]
-            for name in [name for name in sys.modules if name.partition(".")[0] in ("tests", "mmc")]:
-                del sys.modules[name]
-            sys.dont_write_bytecode = True
-            os.environ["PYTHONPATH"] = str(folder)
-            import pytest
-
-            code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *map(str, tests)]))
-        except BaseException:
-            code = 99
-        os._exit(code)
-    end = time.monotonic() + SECONDS
-    while time.monotonic() < end:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.1)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return None
-
-
-def survives(fault, folder, passing):
-    """Whether no test notices a mutant. ``passing`` keeps which tests pass without a fault: others prove nothing."""
-    tests = tests_of(fault.file)
-    for test in tests:
-        if test not in passing:
-            passing[test] = _in_child(folder, [test]) == 0
-    place = folder / "mmc" / fault.file
-    right = place.read_text("utf-8")
-    place.write_text(fault.text, "utf-8")
-    try:
-        return all(_in_child(folder, [test]) == 0 for test in tests if passing[test])
-    finally:
-        place.write_text(right, "utf-8")
+    ast.fix_missing_locations(tree)
+    after = ast.unparse(node).partition("\n")[0]
+    return Mutant(file, node.lineno, kind, before[:100], after[:100], tree, within)
 
 
 def sample(count, seed):
     """Return so many mutants of all files, each equally likely."""
-    files = [f.relative_to(ROOT) for room in MUTATED for f in sorted((ROOT / room).rglob("*.py"))]
+    files = [f.relative_to(ROOT).as_posix() for room in MUTATED for f in sorted((ROOT / room).rglob("*.py"))]
     everything = [
         (file, number) for file in files for number in range(len(_sites(ast.parse((ROOT / file).read_text("utf-8")))))
     ]
@@ -197,36 +162,277 @@ def sample(count, seed):
     return [mutant(*place) for place in chosen], len(everything)
 
 
+class Recorder:
+    """A pytest plugin that keeps which test runs which lines, and how long it takes."""
+
+    def __init__(self, name):
+        import coverage
+
+        KEPT.mkdir(parents=True, exist_ok=True)
+        self.durations, self.kept = {}, KEPT / f"{name}.json"
+        data = KEPT / f"{name}.coverage"
+        data.unlink(missing_ok=True)
+        source = [str(ROOT / room) for room in MUTATED]
+        self.coverage = coverage.Coverage(data_file=str(data), source=source, config_file=False, messages=False)
+        self.coverage.start()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item):
+        self.coverage.switch_context(item.nodeid)
+        return (yield)
+
+    def pytest_runtest_logreport(self, report):
+        seconds, fine = self.durations.get(report.nodeid, (0.0, True))
+        self.durations[report.nodeid] = (seconds + report.duration, fine and not report.failed)
+
+    def pytest_sessionfinish(self):
+        self.coverage.stop()
+        self.coverage.save()
+        self.kept.write_text(json.dumps(self.durations), "utf-8")
+
+
+class Known:
+    """What was recorded: the tests that pass, how long each takes, and which of them run a line."""
+
+    def __init__(self):
+        import coverage
+
+        self.durations, self.data = {}, []
+        for kept in sorted(KEPT.glob("*.json")):
+            found = json.loads(kept.read_text("utf-8"))
+            self.durations |= {test: seconds for test, (seconds, fine) in found.items() if fine}
+            self.data.append(coverage.CoverageData(str(kept.with_suffix(".coverage"))))
+            self.data[-1].read()
+
+    @cache  # noqa: B019, one object lives as long as the process
+    def lines(self, file):
+        """Return the tests that run each line of a file."""
+        found = {}
+        for data in self.data:
+            for line, tests in data.contexts_by_lineno(str(ROOT / file)).items():
+                found.setdefault(line, set()).update(tests)
+        return found
+
+    def tests(self, fault, seconds):
+        """Return the tests to run: those of the line, the quickest first, then others of their files; in so many seconds.
+
+        A line that runs on import, or is compiled, has the tests of its whole module. Others of the same files come
+        after, since a fixture or a cache may have run the line for them.
+        """
+        of_module, mirror = self.lines(fault.file), f"/test_{Path(fault.file).stem}.py"
+        direct = set().union(*of_module.values()) if fault.on_import else of_module.get(fault.line, set())
+        direct = {test for test in direct if test in self.durations}
+        if fault.on_import:
+            most = Counter(map(_file, direct)).most_common(FILES)
+            direct = {test for test in direct if _file(test) in dict(most) or mirror in test}
+        files = set(map(_file, direct))
+        beside = {test for test in self.durations if _file(test) in files} - direct
+        order = [
+            *sorted(direct, key=lambda test: (mirror not in test, self.durations[test])),
+            *sorted(beside, key=self.durations.get),
+        ]
+        chosen, total = [], 0.0
+        for test in order:
+            total += self.durations[test]
+            if total > seconds and chosen:
+                break
+            chosen.append(test)
+        return chosen, len(order)
+
+
+def _file(test):
+    return test.partition("::")[0]
+
+
+def _codes(code):
+    """Yield a code object and all inside it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+def swapped(fault):
+    """Give every living function at the fault's place the changed code; return whether there was one."""
+    decorators = [one.lineno for one in fault.function.decorator_list]
+    first, name = min([fault.function.lineno, *decorators]), fault.function.name
+    new = next(c for c in _codes(fault.code()) if c.co_name == name and c.co_firstlineno == first)
+    alive = [one for one in gc.get_objects() if isinstance(one, FunctionType)]
+    at_place = [one for one in alive if (one.__code__.co_name, one.__code__.co_firstlineno) == (name, first)]
+    here = [one for one in at_place if Path(one.__code__.co_filename).resolve() == (ROOT / fault.file).resolve()]
+    for one in here:
+        one.__code__ = new
+    return bool(here)
+
+
+class _Faulty(MetaPathFinder):
+    """Imports one module with a fault in it."""
+
+    def __init__(self, fault):
+        self.fault = fault
+
+    def find_spec(self, name, path=None, target=None):
+        if name != self.fault.module:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        sys.meta_path.insert(0, self)
+        spec.loader.get_code = lambda _: self.fault.code()
+        return spec
+
+
+def _waited_for(child):
+    """Wait for a process, and end one that has used no processor time for a minute: it waits for something for ever."""
+    used, since = -1.0, time.monotonic()
+    while not (done := os.waitpid(child, os.WNOHANG))[0]:
+        now = sum(psutil.Process(child).cpu_times()[:2])
+        if now > used:
+            used, since = now, time.monotonic()
+        elif time.monotonic() > since + 60:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child, signal.SIGKILL)
+            return os.waitpid(child, 0)
+        time.sleep(0.02)
+    return done
+
+
+class Attack:
+    """A pytest plugin that puts in fault after fault in place of running the tests."""
+
+    def __init__(self, faults, start, known, seconds, out):
+        self.faults, self.start, self.known, self.seconds, self.out = faults, start, known, seconds, out
+        self.ends, self.sound, self.failed = Counter(), {}, None
+
+    def pytest_runtestloop(self, session):
+        self.items = {item.nodeid: item for item in session.items}
+        gc.collect()
+        gc.freeze()
+        for number, fault in enumerate(self.faults, self.start + 1):
+            end = self.end_of(fault)
+            self.ends[fault.file.partition("/")[0], end.partition(":")[0]] += 1
+            print(f"{number} {end}: {fault}", file=self.out, flush=True)
+        return True
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed and self.failed is None:
+            self.failed = report.nodeid
+
+    def end_of(self, fault):
+        """Return what became of a mutant, in words."""
+        while True:
+            tests, known = self.known.tests(fault, self.seconds)
+            tests = [test for test in tests if test in self.items and self.sound.get(test, True)]
+            if not tests:
+                return "survived: no test runs it"
+            by = self.run(tests, fault)
+            if by is None:
+                return f"survived: {len(tests)} of {known} tests"
+            if by in ("hang", "crash"):
+                return f"killed: {by}"
+            if by not in self.sound:
+                self.sound[by] = self.run([by], fault.undone if fault.on_import else None) is None
+            if self.sound[by]:
+                return f"killed: {by.removeprefix('tests/')}"
+
+    def run(self, tests, fault):
+        """Return the test that fails with a fault in a fork, ``hang`` or ``crash``, or None."""
+        expected = sum(self.known.durations[test] for test in tests)
+        reader, writer = os.pipe()
+        child = os.fork()
+        if not child:
+            os.close(reader)
+            code = 70
+            try:
+                code = self._child(tests, fault, writer, int(30 + 4 * expected))
+            finally:
+                os._exit(code)
+        os.close(writer)
+        done = _waited_for(child)
+        with os.fdopen(reader) as told:
+            by = told.read()
+        code = os.waitstatus_to_exitcode(done[1])
+        if code in (0, 1):
+            return by or None
+        return "hang" if code in (-signal.SIGKILL, -signal.SIGXCPU) else "crash"
+
+    def _child(self, tests, fault, writer, seconds):
+        os.setsid()
+        null = os.open(os.devnull, os.O_RDWR)
+        for stream in range(3):
+            os.dup2(null, stream)
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + seconds,) * 2)
+        if fault is None or (not fault.on_import and swapped(fault)):
+            items = [self.items[test] for test in tests]
+            for item, following in zip(items, [*items[1:], None], strict=True):
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+                if self.failed is not None:
+                    break
+        else:
+            self._anew(tests, fault)
+        os.write(writer, (self.failed or "").encode())
+        return 0 if self.failed is None else 1
+
+    def _anew(self, tests, fault):
+        """Import everything again, with the fault, and run tests."""
+        for name in [name for name in sys.modules if name.partition(".")[0] in ("tests", "mmc")]:
+            del sys.modules[name]
+        if fault.function is not None:
+            import numba
+
+            numba.config.CACHE_DIR = tempfile.mkdtemp()  # its cache knows code by the file, not by its constants
+        sys.meta_path.insert(0, _Faulty(fault))
+        order = {test: place for place, test in enumerate(tests)}
+        again = Attack([], 0, self.known, self.seconds, self.out)
+
+        class Chosen:
+            def pytest_collection_modifyitems(self, items):
+                items[:] = sorted((item for item in items if item.nodeid in order), key=lambda i: order[i.nodeid])
+
+            def pytest_runtest_logreport(self, report):
+                again.pytest_runtest_logreport(report)
+
+        files = list(dict.fromkeys(map(_file, tests)))
+        code = pytest.main([*_QUIET, "-x", *files], plugins=[Chosen()])
+        self.failed = again.failed or (
+            "import" if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) else None
+        )
+
+
+_QUIET = ["-s", "-p", "no:cacheprovider", "-p", "no:xdist"]
+
+
+def record(asked):
+    """Run tests and keep what they run."""
+    name = "-".join(Path(one).with_suffix("").name for one in asked)[:100] or "all"
+    left_out = [f"--ignore={place}" for place in LEFT_OUT]
+    asked = asked or ASKED
+    return pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *left_out, *asked], plugins=[Recorder(name)])
+
+
 def main():
-    """Print what became of a sample."""
+    """Record, or print what became of a sample."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--record", nargs="*", metavar="TESTS", help="run tests once (all, or these) and keep what they run"
+    )
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--start", type=int, default=0, help="leave out so many of the sample, those of an earlier run")
     parser.add_argument("--stop", type=int, default=None)
-    parser.add_argument("--passing", type=Path, help="a file that keeps which tests pass, for a run in parts")
+    parser.add_argument("--seconds", type=float, default=15.0, help="how long the tests of one mutant take together")
     given = parser.parse_args()
-    import pytest  # noqa: F401, what every child needs is imported once
-    import sklearn.utils.estimator_checks  # noqa: F401
-
+    os.chdir(ROOT)
+    if given.record is not None:
+        sys.exit(record(given.record))
     chosen, total = sample(given.count, given.seed)
     print(f"{len(chosen)} of {total} mutants, seed {given.seed}", flush=True)
-    ends, passing = Counter(), {}
-    if given.passing and given.passing.exists():
-        passing = {Path(test): fine for test, fine in json.loads(given.passing.read_text("utf-8")).items()}
+    part = chosen[given.start : given.stop]
+    attack = Attack(part, given.start, Known(), given.seconds, sys.stdout)
     with tempfile.TemporaryDirectory() as place:
-        copied(folder := Path(place))
-        for number, fault in enumerate(chosen[given.start : given.stop], given.start + 1):
-            end = "survived" if survives(fault, folder, passing) else "killed"
-            ends[fault.file.parts[0], end] += 1
-            killed = sum(n for (_, how), n in ends.items() if how == "killed")
-            print(f"{number} {end} ({killed} killed): {fault}", flush=True)
-    if given.passing:
-        given.passing.write_text(json.dumps({str(test): fine for test, fine in passing.items()}), "utf-8")
-    if broken := [str(test) for test, fine in passing.items() if not fine]:
-        print(f"left out, since they fail without a fault: {', '.join(broken)}")
+        pytest.main([*_QUIET, f"--basetemp={place}/tests", *ASKED], plugins=[attack])
     for room in MUTATED:
-        killed, survived = ends[room, "killed"], ends[room, "survived"]
+        killed, survived = attack.ends[room, "killed"], attack.ends[room, "survived"]
         print(f"{room}: {killed} of {killed + survived} killed")
 
 

@@ -3,7 +3,24 @@
 import numpy as np
 import pytest
 
-from mmc.methods import BSVM, HMEM, LDA, M4, MMRM, RMM, SCSVM, SMEM, SVM, TSVC, NotConverged
+from mmc.methods import (
+    BMPM,
+    BSVM,
+    HMEM,
+    LDA,
+    M4,
+    MEMPM,
+    MMRM,
+    MPM,
+    RMM,
+    SCSVM,
+    SMEM,
+    SVM,
+    TSVC,
+    ErrorRateClassifier,
+    Moments,
+    NotConverged,
+)
 from mmc.methods.base import BinaryMethod
 
 
@@ -29,29 +46,119 @@ MODELS = [
     SMEM(),
     SCSVM(),
 ]
+BY_MOMENTS = [
+    ErrorRateClassifier(0.9, 0.9),
+    ErrorRateClassifier(mean_uncertainty=0.1, covariance_uncertainty=0.01),
+    MPM(),
+    MPM(ridge=0.0, mean_uncertainty=(0.1, 0.2)),
+    BMPM(0.3),
+    MEMPM(0.6),
+    LDA(),
+]
+IN_KERNELS = [
+    ErrorRateClassifier(0.6, 0.6, **RBF),
+    ErrorRateClassifier(0.6, 0.6, ridge=0.0, **RBF),
+    ErrorRateClassifier(0.6, 0.6, solver="ellipsoid", **RBF),
+    MPM(**RBF),
+    MPM(ridge=1e-3, ridge_kind="w", **RBF),
+    MPM(ridge=1e-3, rank_tol=1e-3, **RBF),
+    BMPM(0.3, **RBF),
+    MEMPM(0.6, **RBF),
+]
+WEIGHED = [SVM(), SVM(**RBF), BSVM(), RMM(), *BY_MOMENTS, *IN_KERNELS]
+pytestmark = pytest.mark.filterwarnings("ignore::mmc.methods.solution.BoundWarning")
 
 
-@pytest.mark.parametrize("model", MODELS, ids=str)
-@pytest.mark.parametrize("wrong", ["scale", "intercept", "nan"])
-def test_a_rule_that_is_stored_wrongly_is_not_certified(model, wrong, monkeypatch):
-    """Whatever the solver found: what counts is what `decision_function` will use."""
-    store = BinaryMethod._store
+@pytest.fixture(params=["scale", "turn", "intercept", "nan"])
+def tampering(request, monkeypatch):
+    """Whatever the solver found, another rule is stored."""
+    wrong, store = request.param, BinaryMethod._store
 
     def tampered(self, fitted, space):
         if wrong == "intercept":
             object.__setattr__(fitted, "intercept", fitted.intercept + 0.3)
         else:
-            factor = 1.3 if wrong == "scale" else np.nan
             for name in ("coef", "dual"):
-                if getattr(fitted, name) is not None:
-                    object.__setattr__(fitted, name, factor * getattr(fitted, name))
+                right = getattr(fitted, name)
+                if right is not None:
+                    first = np.arange(len(right)) < len(right) / 2
+                    factor = {"scale": 1.3, "turn": np.where(first, 1.3, 1.0), "nan": np.nan}[wrong]
+                    object.__setattr__(fitted, name, factor * right)
         store(self, fitted, space)
 
     monkeypatch.setattr(BinaryMethod, "_store", tampered)
+    return wrong
+
+
+@pytest.mark.usefixtures("tampering")
+@pytest.mark.parametrize("model", [*MODELS, *BY_MOMENTS, *IN_KERNELS], ids=str)
+def test_a_rule_that_is_stored_wrongly_is_not_certified(model):
+    """What counts is what `decision_function` will use."""
     with pytest.raises(NotConverged, match="not certified"):
         model.fit(*blobs())
     assert not hasattr(model, "solution_")
     assert not hasattr(model, "intercept_")
+
+
+@pytest.mark.usefixtures("tampering")
+@pytest.mark.parametrize("model", WEIGHED, ids=str)
+def test_a_fit_with_weights_is_judged_too(model):
+    X, y = blobs()
+    with pytest.raises(NotConverged, match="not certified"):
+        model.fit(X, y, sample_weight=np.random.default_rng(1).uniform(0.0, 2.0, len(y)))
+
+
+@pytest.mark.parametrize("model", BY_MOMENTS, ids=str)
+def test_a_fit_from_moments_alone_is_judged_too_and_names_the_scale_at_fault(model, tampering):
+    if isinstance(model, LDA) and tampering == "scale":
+        return  # the threshold of moments is 0 seen from between the means, and a discriminant has no scale
+    X, y = blobs()
+    with pytest.raises(NotConverged, match="not certified"):
+        model.fit_moments(Moments.of(X, y))
+    if model.ridge == 0:
+        with pytest.raises(NotConverged, match=r"feature \d varies by .* standardise"):
+            model.fit_moments(Moments.of(X * [1.0, 1e-9, 1e6], y))
+
+
+def spreads(model, f, y, weight):
+    """Return means and deviations of f as the regularised moments have them, written down once more."""
+    dual = getattr(model, "dual_coef_", None)
+    if dual is None:
+        square = model.coef_[0] @ model.coef_[0]
+    else:
+        Z = model.support_vectors_
+        square = dual[0] @ np.exp(-model.gamma_ * ((Z[:, None] - Z) ** 2).sum(axis=2)) @ dual[0]
+        if getattr(model, "ridge_kind", "") == "w":
+            square = dual[0] @ dual[0]
+    found = []
+    for place, label in enumerate((0, 1)):
+        part, w = f[y == label], weight[y == label]
+        mean = np.average(part, weights=w)
+        variance = np.average((part - mean) ** 2, weights=w)
+        rho = model.covariance_uncertainty
+        spread = (1 - model.shrinkage_[place]) * variance + (model.ridge_[place] + rho) * square
+        found.append((mean, np.sqrt(spread)))
+    return found
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("model", [*BY_MOMENTS[:-1], *IN_KERNELS], ids=str)
+def test_bounds_and_objective_are_those_of_the_decision_values(model, weighted):
+    X, y = blobs()
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, len(y)) if weighted else np.ones(len(y))
+    model.fit(X, y, sample_weight=weight if weighted else None)
+    (low, s_neg), (high, s_pos) = spreads(model, model.decision_function(X), y, weight)
+    nu_pos, nu_neg = np.broadcast_to(model.mean_uncertainty, 2)
+    sizes = np.maximum([-low / s_neg - nu_neg, high / s_pos - nu_pos], 0)
+    assert model.worst_case_error_ == pytest.approx(1 / (1 + sizes**2), rel=1e-9)
+    if isinstance(model, MEMPM):
+        worth = model.weight_pos * (1 - model.worst_case_error_[1])
+        worth += (1 - model.weight_pos) * (1 - model.worst_case_error_[0])
+    elif isinstance(model, ErrorRateClassifier):
+        return
+    else:
+        worth = sizes[1] if isinstance(model, BMPM) else sizes.min()
+    assert model.solution_.objective == pytest.approx(worth, rel=1e-9)
 
 
 def test_hmem_at_1e7_separates_what_is_apart():

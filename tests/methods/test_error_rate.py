@@ -146,7 +146,7 @@ def test_rates_outside_of_0_1_are_refused(eta):
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_a_path_is_the_same_as_separate_fits(kernel):
     X, y = two_classes(apart=1.0)
-    grid = [{"eta_pos": a, "eta_neg": b} for a in (0.2, 0.5, 0.8, 1.0) for b in (0.15, 0.5, 1.0)]
+    grid = [{"eta_pos": a, "eta_neg": b} for a in (0.2, 0.4, 0.6, 0.8, 1.0) for b in (0.15, 0.5, 0.7, 1.0)]
     statuses = set()
     for step in ErrorRateClassifier(**kernel).fit_path(X, y, grid, X_test=X):
         model = ErrorRateClassifier(**kernel, **step.params)
@@ -163,6 +163,20 @@ def test_a_path_is_the_same_as_separate_fits(kernel):
     assert "solved" in statuses
     if kernel == KERNELS[0]:
         assert statuses == {"solved", "infeasible"}
+
+
+def test_what_no_point_of_a_grid_can_have_is_the_error_of_each(monkeypatch):
+    """Work that is done ahead for a whole grid leaves its errors to the fits."""
+
+    def too_much(*_):
+        raise FitError("no memory")
+
+    monkeypatch.setattr("mmc.methods.error_rate.require", too_much)
+    X, y = two_classes()
+    grid = [{"eta_pos": 0.5, "eta_neg": eta, "kernel": kernel} for eta in (0.5, 0.7) for kernel in ("linear", "rbf")]
+    errors = [step.error for step in ErrorRateClassifier().fit_path(X, y, grid)]
+    assert [error is None for error in errors] == [True, False, True, False]
+    assert str(errors[1]) == str(errors[3]) == "no memory"
 
 
 @pytest.mark.parametrize("solver", ["secular", "socp", "ellipsoid"])
@@ -276,3 +290,14 @@ def test_a_singular_covariance_is_an_error_of_each_step_not_of_the_path():
     grid = [{"eta_pos": eta, "eta_neg": 0.9} for eta in (0.9, 0.8)]
     steps = list(ErrorRateClassifier(ridge=0, solver="ellipsoid").fit_path(X, y, grid))
     assert [type(step.error) for step in steps] == [FitError, FitError]
+
+
+@pytest.mark.parametrize("uncertain", [0.0, (0.05, 0.15)])
+def test_one_stated_rate_is_the_same_whichever_class_it_is_of(uncertain):
+    """What is left open for one class is what the mirrored problem leaves open for the other."""
+    X, y = two_classes()
+    mirrored = uncertain if uncertain == 0.0 else uncertain[::-1]
+    pos = ErrorRateClassifier(0.4, None, mean_uncertainty=uncertain).fit(X, y)
+    neg = ErrorRateClassifier(None, 0.4, mean_uncertainty=mirrored).fit(X, 1 - y)
+    np.testing.assert_allclose(neg.decision_function(X), -pos.decision_function(X), rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(neg.worst_case_error_, pos.worst_case_error_[::-1], rtol=1e-6)

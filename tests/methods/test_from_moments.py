@@ -1,6 +1,7 @@
 """Learning bit by bit: the coefficients are those of `fit`, and a bad batch changes nothing."""
 
 import pickle
+import random
 import warnings
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.kernel_approximation import Nystroem, RBFSampler
 
 import mmc
 from mmc.methods import BMPM, CATALOGUE, LDA, MEMPM, MPM, ErrorRateClassifier, FitError, InfeasibleProblem, Moments
@@ -58,11 +60,27 @@ def assert_same(model, other):
 def test_any_partition_gives_the_coefficients_of_fit(method, kind, parts, seed):
     X, y = table(kind)
     order = np.random.default_rng(seed).permutation(len(y))
-    model = clone(method)
-    for some in np.array_split(order, parts):
-        if len(some):
-            model.partial_fit(X[some], y[some], classes=[0, 1])
-    assert_same(model, clone(method).fit(X, y))
+    model, whole = clone(method), clone(method).fit(X, y)
+    pieces = [some for some in np.array_split(order, parts) if len(some)]
+    for some in pieces:
+        model.partial_fit(X[some], y[some], classes=[0, 1])
+    assert_same(model, whole)
+    assert_same(clone(method).fit_moments(merged([Moments.of(X[some], y[some]) for some in pieces], seed)), whole)
+
+
+def merged(parts, seed):
+    """Merge in any order, as any tree."""
+    dice = random.Random(seed)
+    while len(parts) > 1:
+        one, other = (parts.pop(dice.randrange(len(parts))) for _ in range(2))
+        parts.append(one + other)
+    return parts[0]
+
+
+def test_every_method_that_learns_from_moments_is_among_these():
+    known = {entry.load() for entry in CATALOGUE.values() if issubclass(entry.load(), FromMoments)}
+    assert known == {type(method) for method in METHODS}
+    assert MEMPM in known
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -98,7 +116,7 @@ def test_more_rows_change_the_answer():
     assert not np.allclose(model.coef_, before, rtol=1e-3)
 
 
-@pytest.mark.parametrize("method", [ErrorRateClassifier(), MPM(), BMPM(), LDA()], ids=str)
+@pytest.mark.parametrize("method", [ErrorRateClassifier(), MPM(), BMPM(), MEMPM(), LDA()], ids=str)
 def test_a_bad_batch_changes_nothing(method):
     X, y = table()
     frame = pd.DataFrame(X, columns=list("abcd"))
@@ -224,6 +242,26 @@ def test_a_weight_counts_rows(cls, kernel):
         assert_same(cls(ridge=0.05).partial_fit(X, y, classes=[0, 1], sample_weight=times), model)
     with pytest.raises(ValueError, match="all rows of class 1 have weight 0"):
         cls(**kernel).fit(X, y, sample_weight=1.0 - y)
+
+
+@pytest.mark.parametrize(
+    "features",
+    [Nystroem(gamma=0.1, n_components=20, random_state=0), RBFSampler(gamma=0.1, n_components=20, random_state=0)],
+    ids=["Nystroem", "RBFSampler"],
+)
+def test_a_kernel_is_streamed_by_its_features(features):
+    """One pass for the landmarks, one for the moments of the features: the fit of all rows at once."""
+    X, y = table()
+    batches = np.array_split(np.arange(len(y)), 7)
+    features.fit(np.vstack([X[rows[:8]] for rows in batches]))
+    model, summed = MPM(ridge=1e-6), []
+    for rows in batches:
+        made = features.transform(X[rows])
+        model.partial_fit(made, y[rows], classes=[0, 1])
+        summed.append(Moments.of(made, y[rows]))
+    whole = MPM(ridge=1e-6).fit(features.transform(X), y)
+    assert_same(model, whole)
+    assert_same(MPM(ridge=1e-6).fit_moments(merged(summed, 0)), whole)
 
 
 def test_several_classes_one_pair_at_a_time():

@@ -27,3 +27,10 @@ def test_lda_without_scatter_asks_for_a_ridge():
     X, z = overlapping()
     with pytest.raises(FitError, match="ridge > 0"):
         LDA(ridge=0.0).fit(np.column_stack([X, z]), z)
+
+
+def test_classes_with_one_mean_have_no_direction():
+    X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0], [1.0, 1.0], [-1.0, -1.0]])
+    model = LDA(ridge=0.1).fit(X, [0, 0, 0, 0, 1, 1])
+    assert not model.coef_.any()
+    assert (model.solution_.objective, model.solution_.gap) == (0.0, 0.0)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 
 from mmc.methods import (
     BMPM,
@@ -68,6 +69,27 @@ def test_an_alternation_without_end_says_how_far_it_came():
 def test_max_seconds(model):
     with pytest.raises(NotConverged, match=r"max_seconds=0 .* was "):
         model.fit(*blobs(60))
+
+
+def test_a_saturated_kernel_is_told_in_words():
+    draw, y = np.random.default_rng(1), np.repeat([0, 1], 20)
+    X = draw.normal(size=(40, 3)) + y[:, None]
+    with pytest.raises(NotConverged, match="the kernel has the same value but for rounding"):
+        MMRM(kernel="sigmoid", gamma=3.0, coef0=25.0).fit(X, y)
+
+
+def test_smem_is_certified_where_its_cone_program_makes_little_progress():
+    X, y = load_iris(return_X_y=True)
+    model = SMEM().fit(X[:100], y[:100])
+    assert model.solution_.gap < 1e-4
+    assert model.score(X[:100], y[:100]) == 1.0
+
+
+def test_smem_with_more_features_than_points_gives_up_at_1500_training_points():
+    draw, y = np.random.default_rng(0), np.repeat([0, 1], 25)
+    X = np.hstack([draw.normal(size=(50, 5))] * 6) + 1e-3 * draw.normal(size=(50, 30))
+    with pytest.raises(NotConverged, match=r"with 1[45]\d\d training points for 49 sets.*a larger eps"):
+        SMEM(C=10.0, eps=1e-3).fit(X, y)
 
 
 @pytest.mark.parametrize("model", [LDA(), SVM(), ErrorRateClassifier(0.8, 0.8), HMEM()], ids=str)

@@ -332,6 +332,6 @@ def test_the_automatic_ridge_fits_a_class_of_one_point(params, ridge):
 
 def test_the_certificate_catches_a_solver_that_was_told_to_stop_early():
     X, y = load_breast_cancer(return_X_y=True)
-    with pytest.raises(NotConverged, match="left a relative duality gap") as error:
+    with pytest.raises(NotConverged, match="relative duality gap") as error:
         MPM(solver="least-squares", solver_options={"tol": 1.0}).fit(X, y)
     assert error.value.residual > 1e-4

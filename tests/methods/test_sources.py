@@ -120,8 +120,11 @@ def test_dask_partitions_and_workers(tmp_path):
     assert_moments(Moments.scan(parted, target="y", columns=columns), data)
     path = write(data, tmp_path / "t.parquet")
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as client,
     ):
         assert_moments(Moments.scan(parted, target="y", columns=columns, cluster=client), data)
         assert_moments(Moments.scan(path, target="y", columns=columns, cluster=client), data)
+        travelled = [entry["total"] for worker in cluster.workers.values() for entry in worker.transfer_outgoing_log]
+        partition = data.memory_usage(index=False).sum() / parted.npartitions
+        assert max(travelled, default=0) < partition / 2, "only moments travel"

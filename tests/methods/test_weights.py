@@ -1,5 +1,7 @@
 """Weights of rows and of classes: a row of weight 2 is two rows, and a class weight is a cost."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_classification
@@ -9,6 +11,8 @@ from sklearn.svm import SVC
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import has_fit_parameter
 
+from mmc.experiments.errors import ConfigError
+from mmc.experiments.validation import load
 from mmc.methods import BSVM, CATALOGUE, RMM, SVM
 
 METHODS = [
@@ -97,7 +101,41 @@ def test_what_is_no_weight_is_refused():
         SVM(class_weight="balance").fit(X, y)
 
 
-def test_a_method_without_a_meaning_for_weights_has_no_such_argument():
-    takes = {entry.key for entry in CATALOGUE.values() if has_fit_parameter(entry.load(), "sample_weight")}
-    assert takes >= {"svm", "bsvm", "rmm"}
-    assert not takes & {"m4", "hmem", "smem", "tsvc", "sc-svm"}
+ROWS = ("error-rate", "mpm", "bmpm", "mempm", "lda", "svm", "bsvm", "rmm")
+CLASSES = ("svm", "bsvm", "rmm")
+
+
+@pytest.mark.parametrize("key", CATALOGUE)
+def test_weights_are_taken_or_refused_in_words(key):
+    X, y, weight = data()
+    kind = CATALOGUE[key].load()
+    rows = [CATALOGUE[one].name for one in CATALOGUE if one in ROWS]
+    assert has_fit_parameter(kind, "sample_weight") == (key in ROWS)
+    assert ("class_weight" in signature(kind).parameters) == (key in CLASSES)
+    if key not in ROWS:
+        with pytest.raises(
+            TypeError, match=f"^{kind.__name__} takes no sample_weight: .*that take it: {', '.join(rows)}$"
+        ):
+            kind().fit(X, y, sample_weight=weight + 1.0)
+        assert kind().fit(X + 9.0 * y[:, None], y, sample_weight=None).classes_.tolist() == [0, 1]
+        with pytest.raises(TypeError, match=r"fit\(\) got an unexpected keyword argument 'weights'"):
+            kind().fit(X, y, weights=weight)
+    if key not in CLASSES:
+        with pytest.raises(TypeError, match=f"^{kind.__name__} has no class_weight: .*that have it: RMM, SVM, BSVM$"):
+            kind(class_weight="balanced")
+        with pytest.raises(ValueError, match="Invalid parameter 'class_weight'"):
+            kind().set_params(class_weight="balanced")
+
+
+@pytest.mark.parametrize(
+    ("method", "told"),
+    [
+        ("mmrm, class_weight: balanced", "mmrm has no class_weight: .*methods that have it: rmm, svm, bsvm$"),
+        ("lda, sample_weight: [1]", "sample_weight is given to fit, in Python: a config has no weights of rows"),
+    ],
+)
+def test_weights_in_a_config_are_refused_with_the_line(tmp_path, method, told):
+    path = tmp_path / "weights.yaml"
+    path.write_text(f"title: t\ndatasets: {{sonar: }}\nmethods:\n  M: {{method: {method}}}\n")
+    with pytest.raises(ConfigError, match=rf"weights.yaml:4: {told}"):
+        load(path)

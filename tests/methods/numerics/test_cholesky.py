@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from mmc.methods.numerics.cholesky import pivoted_cholesky
+from mmc.methods.numerics.cholesky import dimensions, pivoted_cholesky
+from mmc.methods.numerics.kernels import KernelSpec
 
 
 @pytest.mark.parametrize("tol", [None, 1e-8])
@@ -38,3 +39,11 @@ def test_the_matrix_is_left_alone():
     K = np.eye(3) + 1.0
     pivoted_cholesky(K)
     np.testing.assert_array_equal(K, np.eye(3) + 1.0)
+
+
+@pytest.mark.parametrize("gamma", [1e-3, 0.1, 10.0])
+@pytest.mark.parametrize("copies", [1, 3])
+def test_dimensions_are_those_of_the_factor(gamma, copies):
+    X = np.repeat(np.random.default_rng(0).normal(size=(40, 3)), copies, axis=0)
+    K = KernelSpec("rbf", gamma)(X, X)
+    assert dimensions(K) == pivoted_cholesky(K).dimensions <= 40

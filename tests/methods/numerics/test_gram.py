@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from mmc.methods import BSVM, MMRM, RMM, SVM, base, mmrm
+from mmc.methods import BSVM, MMRM, RMM, SVM, mmrm, stored, training
 from mmc.methods.numerics import gram
 from mmc.methods.numerics.gram import LazyGram
 from mmc.methods.numerics.kernels import KernelSpec
@@ -107,7 +107,8 @@ def many():
 def largest(monkeypatch):
     """Make every matrix of more than a 50th of the whole one too large; return a list of the sizes of those that are made."""
     monkeypatch.setattr(mmrm, "_SMALL", 0)
-    monkeypatch.setattr(base, "WHOLE", 8 * N * N // 50)
+    for module in (stored, training):
+        monkeypatch.setattr(module, "WHOLE", 8 * N * N // 50)
     monkeypatch.setattr(gram, "_SLAB", 8 * N * N // 50)
     sizes, call = [], KernelSpec.__call__
 

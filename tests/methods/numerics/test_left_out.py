@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
-from mmc.methods.numerics.left_out import LeftOut
+from mmc.methods.numerics.left_out import Held, LeftOut
 
 C0, C, SHARES = 0.7, (1.3, 2.1), (0.4, 0.6)
 
@@ -41,12 +42,36 @@ def test_the_closed_form_is_what_leaving_out_each_point_gives(language):
         B = np.vstack([P, N])
         found = LeftOut.of_gram(B @ B.T, B @ d, d @ d, np.arange(len(B)) < len(P), C0, C)
     expected = one_by_one(X, Y, *C, SHARES[0]), one_by_one(Y, X, *C[::-1], SHARES[1])
-    assert found.bounds(SHARES) == pytest.approx(expected, rel=1e-9)
+    assert [held.bound for held in found.held(SHARES)] == pytest.approx(expected, rel=1e-9)
+    assert [held.n for held in found.held(SHARES)] == [len(X), len(Y)]
 
 
 def test_one_point_cannot_be_left_out():
     X, Y = sample()
     P, N = rows(X[:1]), rows(Y)
     found = LeftOut.in_coordinates((P, N), np.eye(5) + N.T @ N, X[0] - Y.mean(axis=0), (1.0, 1.0))
-    assert np.isnan(found.bounds(SHARES)[0])
-    assert 0 < found.bounds(SHARES)[1] <= 1
+    one, others = found.held(SHARES)
+    assert np.isnan(one.bound)
+    assert not one.refuted_below >= 0
+    assert 0 < others.bound <= 1
+
+
+def test_a_gaussian_class_refutes_no_bound_that_holds_for_it():
+    """The error itself is refuted by one sample in forty at most; a bound by Chebyshev, which is larger, by none."""
+    rng = np.random.default_rng(0)
+    for n, kappa in ((15, 0.5), (15, 2.0), (100, 1.0)):
+        drawn = kappa + rng.normal(size=(20_000, n))
+        held = [Held(k, n) for k in drawn.mean(axis=1) / drawn.std(axis=1, ddof=1)]
+        wrong = np.mean([one.refuted_below > norm.sf(kappa) for one in held])
+        assert wrong < 0.03
+        assert wrong > 0.01 or kappa < 1
+        assert not any(one.refuted_below > 1 / (1 + kappa**2) for one in held)
+        assert all(one.refuted_below < min(one.bound, 0.5) for one in held)
+
+
+def test_what_is_refuted_grows_with_the_sample():
+    below = [Held(1.0, n).refuted_below for n in (5, 50, 500, 10**9)]
+    assert np.all(np.diff(below) > 0)
+    assert below[-1] == pytest.approx(norm.sf(1.0), rel=1e-3)
+    assert Held(np.inf, 9).refuted_below == 0
+    assert Held(-3.0, 9).refuted_below == Held(0.0, 9).refuted_below == pytest.approx(norm.sf(1.96 / 3))

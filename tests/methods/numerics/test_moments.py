@@ -1,5 +1,7 @@
 """Moments add up: any partition, any order, any tree of merges gives what all rows at once give."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -225,3 +227,13 @@ def test_what_cannot_be_added_or_made_is_refused():
     with pytest.raises(ValueError, match=r"[Nn]egative"):
         Moments.of(rows(2, 0), sample_weight=[1, -1])
     assert m.__add__(3) is NotImplemented
+
+
+def test_threads_do_not_share_their_memory():
+    tables = [rows(3000, seed, columns=60) for seed in range(8)]
+    with ThreadPoolExecutor(4) as threads:
+        together = list(threads.map(Moments.of, tables * 3))
+    for X, found in zip(tables * 3, together, strict=True):
+        alone = Moments.of(X)
+        np.testing.assert_array_equal(found.factor, alone.factor)
+        np.testing.assert_array_equal(found.third, alone.third)

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmc.methods.problems.ellipsoid_pair import EllipsoidPair, certify
+from mmc.methods.solution import InfeasibleProblem
 from mmc.methods.solvers import margin_socp, secular
 
 from ..ellipsoids import answer, coordinates, inner_products, kappa, random_problem
@@ -34,6 +35,33 @@ def test_optimality(seed, share):
         assert (u * side) @ h == pytest.approx(k * spread, abs=1e-5 * size**2 + 1e-5 * k * spread)
     between = geometry.d - geometry.push(u)
     np.testing.assert_allclose(between, found.primal * (between @ found.primal) / proof.norm2, atol=1e-3 * size)
+
+
+@settings(deadline=None, derandomize=True, max_examples=25)
+@given(seed=st.integers(0, 10_000), n=st.integers(1, 40), apart=st.floats(0.05, 3.0))
+def test_many_sizes_together_are_each_of_them_alone(seed, n, apart):
+    """The same points, the same infeasible sizes at the same distance, and nothing that only the stack would certify."""
+    rng = np.random.default_rng(seed)
+    P, N = rng.normal(size=(2 * n + 5, n)) * rng.uniform(0.1, 2, n), rng.normal(size=(2 * n + 5, n))
+    P[:, 0] += apart
+    rates = (0.1, 0.3, 0.6, 0.9, 1.0)
+    together, alone = coordinates(P, N), coordinates(P, N)
+    secular.prepare([EllipsoidPair(together, kappa(a, b)) for a in rates for b in rates])
+    ready = together.memory.once("secular", secular._Start).ready
+    assert len(ready) > 20 or not together.definite
+    for sizes, found in ready.items():
+        problem = EllipsoidPair(alone, sizes)
+        if isinstance(found, float):
+            with pytest.raises(InfeasibleProblem) as caught:
+                secular.solve(problem)
+            assert caught.value.distance == pytest.approx(found - 1, rel=1e-6, abs=1e-9)
+        else:
+            r = secular.solve(problem).primal
+            np.testing.assert_allclose(found.primal, r, atol=1e-7 * np.abs(r).max())
+            one, stacked = certify(problem, found.primal), found.certificate
+            assert max(one.gap, stacked.gap) <= 1e-12
+            for name in ("objective", "scale", "norm2", "spread", "along"):
+                assert getattr(stacked, name) == pytest.approx(getattr(one, name), rel=1e-9)
 
 
 @pytest.mark.parametrize("gone", [(True, False), (False, True), (True, True)])

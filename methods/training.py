@@ -1,0 +1,133 @@
+"""A validated training set, and what is made of it once: Gram matrices, moments, lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mmc.methods.numerics.gram import WHOLE, LazyGram
+from mmc.methods.numerics.kernels import Array, KernelSpec
+from mmc.methods.numerics.memory import require
+from mmc.methods.numerics.pair_moments import PairMoments
+from mmc.methods.numerics.scales import check_measurable
+from mmc.methods.numerics.workspace import Workspace
+
+COPIES = 3  # of a Gram matrix that a solver for the whole of it holds at once
+FEWER = (
+    "take a solver that makes rows when it needs them ('libsvm', 'interior-point', 'column-generation'), a number > 0 as ridge for "
+    "ErrorRateClassifier, MPM or BMPM, fewer rows, or sklearn.kernel_approximation.Nystroem in front of kernel='linear'"
+)
+
+
+@dataclass(frozen=True)
+class Training:
+    """A validated training set: ``sign`` is +1 for the positive class and -1 for the other.
+
+    X counts from ``origin``, because far from 0 a kernel loses its digits, and ``given`` is X as the caller gave it. Both
+    are None for a set that was not moved.
+    """
+
+    X: Array
+    sign: Array
+    work: Workspace = field(default_factory=Workspace, compare=False)
+    extra: Mapping[str, object] = field(default_factory=dict, compare=False)
+    origin: Array | None = None
+    given: Array | None = None
+    weight: Array | None = field(default=None, compare=False)
+    pair: PairMoments | None = field(default=None, compare=False)  # the moments, if there are no rows
+
+    def seen_by(self, spec: KernelSpec) -> Training:
+        """Return the set as methods see it with this kernel: moved to 0, if it is far away and the kernel lets it be moved."""
+        moved = self.work.once("near 0", self._near_zero)
+        return self if moved is None or not spec.movable else moved  # kept in its own work, self would be freed late
+
+    def _near_zero(self) -> Training | None:
+        """Subtract the mean of every feature that is farther from 0 than its values are from each other; None if none is."""
+        if self.pair is not None:
+            origin, moved = self.pair.near_zero()
+            return Training(self.X, self.sign, extra=self.extra, origin=origin, given=self.X, pair=moved)
+        low, high = self.X.min(axis=0), self.X.max(axis=0)
+        spread, largest = high - low, np.maximum(high, -low)
+        check_measurable(spread, largest)
+        far = largest > 2 * spread
+        if not far.any():
+            return None
+        origin = np.where(far, np.where(low == high, low, self.X.mean(axis=0)), 0.0)  # what is constant becomes 0
+        return Training(self.X - origin, self.sign, extra=self.extra, origin=origin, given=self.X, weight=self.weight)
+
+    def gram(self, spec: KernelSpec) -> Array:
+        """Return the Gram matrix of the training points, made once per kernel. Do not write into it."""
+        return self.work.once(("gram", spec), lambda: self._gram(spec))
+
+    def _gram(self, spec: KernelSpec) -> Array:
+        n = len(self.X)
+        require(COPIES * 8 * n**2, f"the Gram matrix of {n:,} points, with what the solver makes of it,", FEWER)
+        return spec(self.X, self.X)
+
+    def average(self) -> Array:
+        """Return two columns of weights that average over the positive and over the negative class, made once."""
+        return self.work.once("average", self._average)
+
+    def _average(self) -> Array:
+        average, positive = np.empty((2, len(self.sign))), 0.5 + 0.5 * self.sign
+        average[0], average[1] = positive, 1 - positive
+        if self.weight is not None:
+            average *= self.weight
+        average /= average.sum(axis=1, keepdims=True)
+        return average.T
+
+    def product(self, spec: KernelSpec, dual: Array) -> Array:
+        """Return Σ_j dual_j k(x_j, x_i) for every training point."""
+        gram: Array | None = self.work.known(("gram", spec))
+        K = self.kernel(spec) if gram is None else gram
+        if isinstance(K, LazyGram) and dual.all():  # all rows, once: none is worth keeping
+            return (K @ dual[:, None])[:, 0]
+        return K @ dual
+
+    def scales(self) -> tuple[Array, Array]:
+        """Return where every feature lies, and how far its values spread."""
+        if self.pair is None:
+            place, spread = self.X.mean(axis=0), self.X.std(axis=0)
+        else:
+            place, spread = self.pair.mean_pos, np.sqrt(np.einsum("ij,ij->j", self.pair.rows, self.pair.rows))
+        return np.abs(place if self.origin is None else place + self.origin), spread
+
+    def lengths(self, spec: KernelSpec) -> Array:
+        """Return ‖x‖ in feature space for every training point, made once per kernel."""
+        return self.work.once(("lengths", spec), lambda: spec.lengths(self.X))
+
+    def moments(self) -> PairMoments:
+        """Return the moments of the points themselves, made once."""
+        if self.pair is not None:
+            return self.pair
+        return self.work.once("moments", lambda: PairMoments.of(self.X, self.sign > 0, self.weight))
+
+    @property
+    def rows_alike(self) -> bool:
+        """Whether there are rows, and all count the same: then each can be left out."""
+        return self.pair is None and self.weight is None
+
+    @property
+    def counts(self) -> tuple[float, float]:
+        """The number of rows of both classes, or the sums of their weights."""
+        weight = np.ones(len(self.sign)) if self.weight is None else self.weight
+        return float(weight[self.sign > 0].sum()), float(weight[self.sign < 0].sum())
+
+    def kernel(self, spec: KernelSpec) -> Array | LazyGram:
+        """Return the Gram matrix, or a stand-in that makes rows on demand if it is too large for memory."""
+        if 8 * len(self.X) ** 2 <= WHOLE or spec.kernel == "precomputed":
+            return self.gram(spec)
+        return self.work.once(("large gram", spec), lambda: LazyGram(spec, self.X))
+
+    def cross(self, spec: KernelSpec, X: Array) -> Array | None:
+        """Return the kernel between X, as it was given, and the training points, made once per kernel for the same array X.
+
+        None if it is too large to be kept.
+        """
+        if 8 * len(X) * len(self.X) > WHOLE:
+            return None
+        return self.work.once(
+            ("cross", spec, id(X)), lambda: spec(X if self.origin is None else X - self.origin, self.X)
+        )
