@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +10,8 @@ from typing import Annotated
 import typer
 
 from mmc.cli import completing
+
+gc.set_threshold(100_000)  # what imports make stays: to look through it again and again is a fifth of the start
 
 app = typer.Typer(
     name="mmc",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from rich import box
 from rich.console import Console
@@ -18,7 +19,7 @@ from mmc.experiments.cells import Table
 from mmc.experiments.check import Change, compare
 from mmc.experiments.config import Config
 from mmc.experiments.engines.base import Engine
-from mmc.experiments.errors import DataAbsent
+from mmc.experiments.errors import ConfigError, DataAbsent
 from mmc.experiments.folders import folder_of
 from mmc.experiments.outcome import Outcome
 from mmc.experiments.plan import need_no_download
@@ -34,9 +35,9 @@ def check(selection: Selection, places: Places, power: Power) -> int:
     out = console()
     moved = 0
     configs = selection.configs(places.results)
-    with Store(None) as nothing:
-        left = places.outlook(configs, nothing)
-    with Display(out, configs, left) as watch, power.engine(watch) as engine:
+    with Display(out, configs) as watch, power.engine(watch) as engine:
+        with Store(None) as nothing:
+            watch.expect(places.outlook(configs, nothing))
         for config in _here(watch, selection, places, out):
             folder = places.reference(config)
             reference = read_reference(folder_of(folder.parent, config))
@@ -45,13 +46,16 @@ def check(selection: Selection, places: Places, power: Power) -> int:
             changes = compare(outcome.table, reference)
             moved += len(changes)
             _tell(config, outcome.table, changes, out)
+            if changes:
+                hint = f"If this is meant: `mmc check {config.name} --update` makes the reference and its tables anew; commit them."
+                out.print(hint, soft_wrap=True)
             tell_failures(outcome, out)
     close(selection, "check", configs, watch, out)
     return 1 if moved else 0
 
 
 def update(selection: Selection, places: Places, power: Power) -> int:
-    """Write the references, with tables and figures, from the user's own runs; what these lack is run first.
+    """Write the references, with tables and figures, from the user's own runs, and print what moved; what runs lack is run first.
 
     Return 1 if a trial failed: then there is no reference.
     """
@@ -60,9 +64,10 @@ def update(selection: Selection, places: Places, power: Power) -> int:
     configs = selection.configs(places.results)
     with (
         Store(places.store) as store,
-        Display(out, configs, places.outlook(configs, store)) as watch,
+        Display(out, configs) as watch,
         power.engine(watch) as engine,
     ):
+        watch.expect(places.outlook(configs, store))
         for config in _here(watch, selection, places, out):
             folder = folder_of(places.references, config)
             outcome = _run(config, store, engine, places, watch)
@@ -70,6 +75,8 @@ def update(selection: Selection, places: Places, power: Power) -> int:
                 tell_failures(outcome, out)
                 failed += 1
                 continue
+            with suppress(ConfigError):  # there is none yet, or one of another form
+                _tell(config, outcome.table, compare(outcome.table, read_reference(folder)), out)
             write_reference(outcome.table, folder)
             outcome.write(folder)
             outcome.draw(folder)
@@ -129,7 +136,7 @@ def _moved(changes: Sequence[Change], table: Table) -> RichTable:
 
 
 def _pointers(config: Config, table: Table, changes: Sequence[Change]) -> Iterator[str]:
-    """Yield where to look, and what to do if it was meant."""
+    """Yield where to look."""
     moved = Counter(change.keys["method"] for change in changes)
     total = Counter(str(cell.keys["method"]) for cell in table.cells)
     for label, spec in config.experiment.methods.items():
@@ -137,4 +144,3 @@ def _pointers(config: Config, table: Table, changes: Sequence[Change]) -> Iterat
         solver = f"solver {spec.params.get('solver') or entry.solver}" if entry.solvers else entry.origin
         counted = f"{moved[label]} of {total[label]} cells moved" if moved[label] else "none moved"
         yield f"  {label} ({spec.method}, {solver}): {counted}"
-    yield f"If this is meant: `mmc check {config.name} --update` makes the reference and its tables anew; commit them."

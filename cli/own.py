@@ -198,6 +198,8 @@ def _result(screen: _Screen, outcome: Outcome) -> None:
         heads.append(request.abstain)
     screen.say(f"Promised by the calibration part, measured on the test part, at {level} confidence:")
     screen.table(heads, rows, numbers=range(1, 6))
+    if room := card.room_of(outcome):
+        screen.say(f"{room} (--abstain).")
     for label in outcome.doubts:
         screen.warn(f"the test part speaks against the promise for {label!r}: do the rows come from one population?")
     screen.say(f"Chebyshev's bounds on the training moments, for comparison: {outcome.bounds}.")

@@ -28,15 +28,14 @@ class Display:
     """Shows how far a run is: all configs, and the trials of the one at work.
 
     Use as a context, take the configs from ``each``, let the runner call it with its Progress and the engine call
-    ``workers``. In a terminal it stays below what ``out`` prints. ``left`` are the seconds of fitting that each config
-    would take, None where nobody knows.
+    ``workers``. In a terminal it stays below what ``out`` prints.
     """
 
-    def __init__(self, out: Console, configs: Sequence[Config], left: Sequence[float | None] = ()) -> None:
+    def __init__(self, out: Console, configs: Sequence[Config]) -> None:
         self._console = out if out.is_terminal else console(stderr=True)
         self._live: Live | None = None
         self._configs = configs
-        self._ahead = list(left) or [None] * len(configs)
+        self._ahead: Sequence[float | None] = [None] * len(configs)
         self._started = time.monotonic()
         self._at = -1
         self._now: Progress | None = None  # of the config at work, once its trials are known
@@ -58,6 +57,10 @@ class Display:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         if self._live is not None:
             self._live.stop()
+
+    def expect(self, left: Sequence[float | None]) -> None:
+        """Take note of the seconds of fitting that each config would take, None where nobody knows; nothing if empty."""
+        self._ahead = left or self._ahead
 
     def workers(self, workers: Workers) -> None:
         """Take note of the workers that there are."""

@@ -33,7 +33,8 @@ def report(names: list[str] | None, out: Path, places: Places) -> None:
         screen.print(_table(board))
         screen.print(f"{score(board)}.")
     if kept := [result.config.name for result in found if result.reference]:
-        text = f"From the references, because not run here: {', '.join(kept)}"
+        names_or_count = f"all {len(kept)} configs" if len(kept) == len(found) > 3 else ", ".join(kept)
+        text = f"From the references, because not run here: {names_or_count}"
         screen.print(text, style="yellow", soft_wrap=True)
     problems = [f"{result.config.name}: not run: {result.problem}" for result in found if result.problem]
     for problem in dict.fromkeys(problems):

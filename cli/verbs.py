@@ -16,6 +16,7 @@ from mmc.experiments import run as runner
 from mmc.experiments.cells import Table
 from mmc.experiments.claims import Claim
 from mmc.experiments.config import Config
+from mmc.experiments.drawn import kept
 from mmc.experiments.errors import ConfigError, DataAbsent, TrialError
 from mmc.experiments.folders import REFERENCE, folder_of, last_run
 from mmc.experiments.outcome import Outcome
@@ -44,9 +45,10 @@ def run(selection: Selection, places: Places, power: Power, fresh: bool = False)
     failed = 0
     with (
         Store(places.store) as store,
-        Display(out, configs, places.outlook(configs, store)) as watch,
+        Display(out, configs) as watch,
         power.engine(watch) as engine,
     ):
+        watch.expect(places.outlook(configs, store))
         for config in watch.each():
             try:
                 folder = folder_of(places.results, config)
@@ -79,7 +81,8 @@ def _finish(outcome: Outcome, folder: Path, out: Console) -> int:
     print_table(outcome.table, out)
     out.print(_claims(outcome.claims))
     tell_failures(outcome, out)
-    files += outcome.draw(folder)
+    if outcome.config.experiment.figures:
+        files += kept(outcome, folder, outcome.draw)
     out.print(f"written to {folder}/: {', '.join(files)}\n", style="dim")
     return len(outcome.failures)
 

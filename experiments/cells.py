@@ -24,6 +24,7 @@ INFEASIBLE = "×"
 
 Keys: TypeAlias = Mapping[str, Json]
 Place: TypeAlias = tuple[Json, ...]
+Row: TypeAlias = dict[str, Json]
 
 
 class Verdict(StrEnum):
@@ -133,6 +134,31 @@ class Cell:
             return len(str(self.reported).partition(".")[2])
         return 0 if self.whole and len(self.by_repetition) == 1 else self.digits
 
+    def row(self, keys: Sequence[str]) -> Row:
+        """Return the cell as a row of a frame: its keys, the metric, what was measured, what was printed, the verdict."""
+        known = self.mean is not None
+        return {
+            **{key: scalar(self.keys.get(key)) for key in keys},
+            "metric": self.metric,
+            "mean": self.mean,
+            "std": self.std if known else None,
+            "se": self.se if known else None,
+            "repetitions": len(self.by_repetition),
+            "trials": self.trials,
+            "infeasible": self.infeasible,
+            "failed": self.failed,
+            "not_run": self.missing,
+            "chosen": ", ".join(f"{key}={value}" for key, value in self.chosen.items()) or None,
+            "reported": self.printed,
+            "difference": self.difference,
+            "verdict": str(self.verdict) or None,
+        }
+
+
+def scalar(value: Json) -> Json:
+    """Return a value that a frame can hold: a list or a mapping as text."""
+    return value if value is None or isinstance(value, (str, int, float)) else str(value)
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -214,9 +240,9 @@ class Table:
 
     def to_frame(self) -> DataFrame:
         """Return the table as a pandas frame, tidy: one row a cell."""
-        from mmc.experiments.frames import table_frame
+        import pandas as pd
 
-        return table_frame(self)
+        return pd.DataFrame([cell.row(self.keys) for cell in self.cells])
 
     def label(self, word: Json) -> str:
         """Return how a key, a value or a metric is written."""

@@ -55,7 +55,8 @@ class MethodSpec(Model):
 
     ``grid`` reports every point, or with ``best`` only the one whose cross-validated metric is best (optimistic, as
     papers do it); ``tune`` searches a grid inside each training part (nested). ``beside`` shows the reported number
-    of another method beside this one, without a verdict. ``datasets`` restricts the method to some of them.
+    of another method beside this one, without a verdict. ``datasets`` restricts the method to some of them. With
+    ``multiclass: own`` a classifier from outside tells several classes apart by itself, instead of pair by pair.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -66,6 +67,7 @@ class MethodSpec(Model):
     tune: Tune | None = None
     best: str | None = None
     beside: str | None = None
+    multiclass: Literal["pairs", "own"] = "pairs"
 
     @property
     def params(self) -> Params:

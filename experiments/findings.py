@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from mmc.experiments.cells import Table
-from mmc.experiments.claims import HEADS, Kept, to_markdown
-from mmc.experiments.config import Config
+from mmc.experiments.claims import HEADS, Claim, Kept, from_markdown
 from mmc.experiments.escape import markdown
 from mmc.experiments.layout import LOOKS
 from mmc.experiments.places import matches
 from mmc.experiments.scoreboard import PAPERS, Committed
 from mmc.experiments.told import stated
 
+_ByPaper = Mapping[str, Sequence[tuple[Committed, Claim]]]
 _HEAD = """# Findings
 
 What the papers say in words, held against the committed results, and the readings of the papers that the numbers led to. Made by
@@ -37,27 +36,54 @@ setting was chosen with the printed number in sight.
 
 def page(committed: Sequence[Committed], results: Path) -> str:
     """Return the page; ``committed`` are all configs with their committed tables."""
-    text = _HEAD
-    for key, paper in PAPERS.items():
-        rows = [
-            (one.config, row)
-            for one in committed
-            if one.config.experiment.paper == key
-            for row in _claims(one.config, one.table, results)
+    by_paper = {
+        paper.authors: [
+            (one, claim) for one in committed if one.config.experiment.paper == key for claim in _claims(one, results)
         ]
-        ends = Counter(row.rstrip(" |\n").rpartition(" | ")[2] for _, row in rows)
-        counted = ", ".join(f"{ends[kept]} {kept}" for kept in Kept if ends[kept])
-        text += f"\n## {paper.authors}\n\n{len(rows)} claims: {counted}.\n\n"
-        text += "| experiment | " + " | ".join(HEADS) + " |\n|---|---|---|---|\n"
-        text += "".join(f"| `{config.name}` {row}\n" for config, row in rows)
-    return text + _READINGS + "".join(_readings(committed))
+        for key, paper in PAPERS.items()
+    }
+    return (
+        _HEAD + _counts(by_paper) + _against(by_paper) + _details(by_paper) + _READINGS + "".join(_readings(committed))
+    )
 
 
-def _claims(config: Config, table: Table, results: Path) -> list[str]:
-    """Return the rows of a config's claims: as its last run wrote them, or from its reference if that run had none."""
-    kept = results / config.name / "claims.md"
-    text = kept.read_text("utf-8") if kept.exists() else to_markdown(stated(config.experiment, table, paired=False))
-    return text.splitlines()[2:] if config.experiment.claims else []
+def _claims(one: Committed, results: Path) -> list[Claim]:
+    """Return a config's claims: as its last run wrote them, or from its reference if that run had none."""
+    kept, experiment = results / one.config.name / "claims.md", one.config.experiment
+    if not experiment.claims:
+        return []
+    return from_markdown(kept.read_text("utf-8")) if kept.exists() else stated(experiment, one.table, paired=False)
+
+
+def _counts(by_paper: _ByPaper) -> str:
+    """Return how many claims of each paper ended how."""
+    ends = {name: Counter(claim.verdict for _, claim in claims) for name, claims in by_paper.items()}
+    ends["all"] = sum(ends.values(), Counter())
+    text = "\n| paper | claims | hold | hold in part | cannot be told | do not hold |\n|---|---:|---:|---:|---:|---:|\n"
+    for name, count in ends.items():
+        text += f"| {name} | {count.total()} | " + " | ".join(str(count[kept]) for kept in Kept) + " |\n"
+    return text
+
+
+def _against(by_paper: _ByPaper) -> str:
+    """Return the claims that do not hold, in short."""
+    text = "\n## What does not hold\n\n"
+    for name, claims in by_paper.items():
+        for one, claim in claims:
+            if claim.verdict is Kept.FAILS:
+                text += f"- {name}, `{one.config.name}`: {markdown(claim.statement)}\n"
+    return text
+
+
+def _details(by_paper: _ByPaper) -> str:
+    """Return all claims, a table for each paper, a line for each thing that was measured."""
+    text = ""
+    for name, claims in by_paper.items():
+        text += f"\n## {name}\n\n| experiment | " + " | ".join(HEADS) + " |\n|---|---|---|---|\n"
+        for one, claim in claims:
+            measured = markdown(claim.measured).replace("; ", "<br>")
+            text += f"| `{one.config.name}` | {markdown(claim.statement)} | {measured} | {claim.verdict} |\n"
+    return text
 
 
 def _readings(committed: Sequence[Committed]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import re
 from collections.abc import Iterable
 from functools import cache
 from importlib import metadata
@@ -20,6 +21,7 @@ WORKER = "mmc.experiments.trials"
 _FRONTS = frozenset({"mmc", "mmc.datasets", "mmc.experiments", "mmc.methods", "mmc.methods.registry", "mmc.plugins"})
 DISTRIBUTION = {"sklearn": "scikit-learn"}
 _DECIDES_NOTHING = frozenset({"pydantic"})  # it checks configs
+_STATEMENT = re.compile(r"^[ \t]*((?:from|import)[ \t][^(\n#;]*(?:\([^)]*\))?)", re.MULTILINE)
 
 
 def fingerprint(method: Method, solver: str) -> dict[str, str]:
@@ -76,8 +78,17 @@ def _hash(module: str) -> str:
 
 @cache
 def _imports(module: str) -> frozenset[str]:
-    names = set()
-    for node in ast.walk(ast.parse(_file(module).read_text("utf-8"))):
+    return imported(_file(module).read_text("utf-8"))
+
+
+def imported(source: str) -> frozenset[str]:
+    """Return what a source imports. Only its import statements are parsed: the whole takes twenty times as long."""
+    names = set[str]()
+    for statement in _STATEMENT.findall(source):
+        try:
+            (node,) = ast.parse(statement).body
+        except SyntaxError:  # a sentence that begins with this word
+            continue
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:

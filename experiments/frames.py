@@ -1,4 +1,4 @@
-"""Tables and records as pandas frames, one row a cell or a trial; and a table as HTML for notebooks."""
+"""Records as a pandas frame, one row a trial; a frame as a file; and a table as HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -9,46 +9,17 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
 
-from mmc.experiments.cells import Cell, Table
+from mmc.experiments.cells import Cell, Row, Table, scalar
 from mmc.experiments.errors import UserError
 from mmc.experiments.escape import plain, spreadsheet
 from mmc.experiments.layout import Grid, beside, measured
 from mmc.experiments.metrics import COUNTED, Costs
 from mmc.experiments.notes import notes, summary
-from mmc.experiments.records import Json, Record
+from mmc.experiments.records import Record
 from mmc.experiments.units import Trial, Unit
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-Row = dict[str, Json]
-
-
-def table_frame(table: Table) -> DataFrame:
-    """Return a table, tidy: one row a cell, with its keys, the metric, what was measured, what was printed, the verdict."""
-    import pandas as pd
-
-    return pd.DataFrame([_cell(table, cell) for cell in table.cells])
-
-
-def _cell(table: Table, cell: Cell) -> Row:
-    known = cell.mean is not None
-    return {
-        **{key: _scalar(cell.keys.get(key)) for key in table.keys},
-        "metric": cell.metric,
-        "mean": cell.mean,
-        "std": cell.std if known else None,
-        "se": cell.se if known else None,
-        "repetitions": len(cell.by_repetition),
-        "trials": cell.trials,
-        "infeasible": cell.infeasible,
-        "failed": cell.failed,
-        "not_run": cell.missing,
-        "chosen": ", ".join(f"{key}={value}" for key, value in cell.chosen.items()) or None,
-        "reported": cell.printed,
-        "difference": cell.difference,
-        "verdict": str(cell.verdict) or None,
-    }
 
 
 @dataclass(frozen=True)
@@ -84,21 +55,19 @@ def _record(unit: Unit, trial: Trial, record: Record) -> Row:
         "pair": " against ".join(unit.pair) if unit.pair else None,
         "status": str(record.status),
     }
-    row |= {name: _scalar(value) for name, value in {**trial.point, **(record.chosen or {})}.items() if name not in row}
+    row |= {name: scalar(value) for name, value in {**trial.point, **(record.chosen or {})}.items() if name not in row}
     for name in ("n_pos", "n_neg", "wrong_pos", "wrong_neg"):
         row[name] = None if counts is None else float(getattr(counts, name))
     for name in ("error", "error_pos", "error_neg"):
         row[name] = None if counts is None else COUNTED[name].value(counts, Costs())
+    if record.choice is not None:
+        row["error"] = 100 * record.choice.wrong / record.choice.points
     row["certificate"] = ("gap" if proof is not None else "none") if record.status.counted else None
     for name in ("objective", "gap", "iterations"):
         row[name] = None if proof is None else float(getattr(proof, name))
     row |= {"fit_seconds": record.seconds, "train_seconds": record.train_seconds}
     row |= {name: value for name, value in record.facts.items() if name not in row}
     return {**row, "message": record.message or None, "key": record.key}
-
-
-def _scalar(value: Json) -> Json:
-    return value if value is None or isinstance(value, (str, int, float)) else str(value)
 
 
 def to_html(table: Table) -> str:

@@ -113,10 +113,11 @@ def measured(cell: Cell, spread: str = "std") -> str:
         if cell.infeasible == cell.trials and cell.trials:
             return INFEASIBLE + ("" if cell.distance is None else f" {100 * cell.distance:+.0f}%")
         if cell.infeasible:
-            return f"{INFEASIBLE} {cell.infeasible}/{cell.trials}"
+            failed = f" (! {cell.failed}/{cell.trials})" if cell.failed else ""
+            return f"{INFEASIBLE} {cell.infeasible}/{cell.trials}{failed}"
         if cell.metric == "gap" and cell.trials > cell.failed + cell.missing + cell.infeasible:
             return "none"  # a classifier from outside has no certificate
-        return "not converged" if cell.failed and cell.trials else "–"
+        return "no classifier" if cell.failed and cell.trials else "–"
     text = f"{cell.mean:{cell.form or f'.{cell.decimals}f'}}"
     if around := spread_of(cell, spread):
         text += f" {around}"

@@ -10,7 +10,7 @@ other number that a fit leaves is a `Fact`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
@@ -144,6 +144,10 @@ class VoteMetric(Metric):
     formula: Callable[[VoteCounts], float] = lambda votes: math.nan
     sampled: bool = True  # a count of errors, with the binomial standard error of one
 
+    def score(self, votes: VoteCounts) -> float:
+        """Return the metric as something to minimise, for tuning."""
+        return (self.better.value or 1) * float(self.formula(votes))
+
     def pooled(self, folds: Sequence[Record | Voted], costs: Costs) -> float | None:
         total = _votes(folds)
         return float(self.formula(total)) if total.n else None
@@ -164,20 +168,29 @@ def _votes(folds: Iterable[Record | Voted]) -> VoteCounts:
     return sum((fold.votes for fold in folds if not isinstance(fold, Record)), VoteCounts())
 
 
-def _wrong(counts: Counts) -> float:
-    return counts.wrong_pos + counts.wrong_neg
-
-
-def _all(counts: Counts) -> float:
-    return counts.n_pos + counts.n_neg
-
-
-def _pos(counts: Counts) -> float:
-    return counts.n_pos
-
-
-def _neg(counts: Counts) -> float:
-    return counts.n_neg
+def _share_wrong(
+    side: str, label: str, whose: str, wrong: Callable[[Counts], float], of: Callable[[Counts], float]
+) -> Iterator[CountMetric]:
+    """Yield the share of errors and the accuracy of one class, or of both."""
+    yield CountMetric(
+        f"error{side}",
+        f"{label}err %",
+        f"% errors{whose}",
+        Better.LESS,
+        percent=True,
+        formula=lambda c, _: 100 * wrong(c) / of(c),
+        of=of,
+    )
+    yield CountMetric(
+        f"accuracy{side}",
+        f"{label}acc %",
+        f"% accuracy{whose}",
+        Better.MORE,
+        percent=True,
+        perfect=100,
+        formula=lambda c, _: 100 - 100 * wrong(c) / of(c),
+        of=of,
+    )
 
 
 _LESS, _MORE = Better.LESS, Better.MORE
@@ -185,54 +198,9 @@ _LESS, _MORE = Better.LESS, Better.MORE
 COUNTED: Mapping[str, CountMetric] = {
     metric.name: metric
     for metric in (
-        CountMetric(
-            "error_pos",
-            "+ve err %",
-            "% errors of the positive class",
-            _LESS,
-            percent=True,
-            formula=lambda c, _: 100 * c.wrong_pos / c.n_pos,
-            of=_pos,
-        ),
-        CountMetric(
-            "error_neg",
-            "−ve err %",
-            "% errors of the negative class",
-            _LESS,
-            percent=True,
-            formula=lambda c, _: 100 * c.wrong_neg / c.n_neg,
-            of=_neg,
-        ),
-        CountMetric("error", "err %", "% errors", _LESS, percent=True, formula=lambda c, _: 100 * _wrong(c) / _all(c)),
-        CountMetric(
-            "accuracy_pos",
-            "+ve acc %",
-            "% accuracy of the positive class",
-            _MORE,
-            percent=True,
-            perfect=100,
-            formula=lambda c, _: 100 - 100 * c.wrong_pos / c.n_pos,
-            of=_pos,
-        ),
-        CountMetric(
-            "accuracy_neg",
-            "−ve acc %",
-            "% accuracy of the negative class",
-            _MORE,
-            percent=True,
-            perfect=100,
-            formula=lambda c, _: 100 - 100 * c.wrong_neg / c.n_neg,
-            of=_neg,
-        ),
-        CountMetric(
-            "accuracy",
-            "acc %",
-            "% accuracy",
-            _MORE,
-            percent=True,
-            perfect=100,
-            formula=lambda c, _: 100 - 100 * _wrong(c) / _all(c),
-        ),
+        *_share_wrong("_pos", "+ve ", " of the positive class", lambda c: c.wrong_pos, lambda c: c.n_pos),
+        *_share_wrong("_neg", "−ve ", " of the negative class", lambda c: c.wrong_neg, lambda c: c.n_neg),
+        *_share_wrong("", "", "", lambda c: c.wrong_pos + c.wrong_neg, lambda c: c.n_pos + c.n_neg),
         CountMetric(
             "risk",
             "risk",

@@ -2,7 +2,8 @@
 
 The classifier of a pair (a, b) is fitted on the training rows of these two classes, a the positive one, and votes for one
 of them on every test point. The class with most votes wins; of several with as many votes the first in order does, as in
-libsvm, and the point counts as a tie. Each pair leaves a record of its own; the prediction is made from records alone.
+libsvm, and the point counts as a tie. Each pair leaves a record of its own; the prediction is made from records alone. A
+classifier from outside that tells all classes apart by itself leaves one record, with the class of every test point.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ from mmc.experiments.plan import Unit
 from mmc.experiments.preparation import rows_of
 from mmc.experiments.records import Record
 from mmc.experiments.regression import Line
+from mmc.labels import ordered
 from mmc.methods.solution import Status
 
 
 @dataclass(frozen=True, eq=False)
 class Vote:
-    """What all pairs of a method say on one split: ``right`` of every test point, and ``facts``, means over the pairs.
+    """What a method says on one split: ``right`` of every test point, and ``facts``, means over the pairs.
 
     Of the times it has the sums, of the gap the largest. One pair that failed fails the whole: ``trouble`` names it.
     """
@@ -89,15 +91,16 @@ def together(units: Sequence[Unit], records: Mapping[str, Record], index: int) -
         unit, record = min(failed, key=lambda pair: pair[1].status is Status.INFEASIBLE)
         more = f" (so did {len(failed) - 1} more of {len(done)} pairs)" if len(failed) > 1 else ""
         return Vote(record.status, trouble=f"{named(unit)} failed{more}: {record.message or record.status}")
-    labels = dict.fromkeys(label for unit in units for label in unit.pair or ())
-    order = {label: place for place, label in enumerate(labels)}
-    y = units[0].source.load().y[rows_of(units[0].where).test]
-    truth = np.array([order[label] for label in y.tolist()])
-    pairs = [(order[unit.pair[0]], order[unit.pair[1]]) for unit in units if unit.pair]
-    ballots = [record.ballot.votes() for _, record in done if record.ballot is not None]
-    winner, tied = elect(pairs, ballots, len(order))
-    right = winner == truth
     first, *_ = everyone = [record for _, record in done]
+    y = units[0].source.load().y
+    order = {label: place for place, label in enumerate(ordered(y.tolist()))}
+    truth = np.array([order[label] for label in y[rows_of(units[0].where).test].tolist()])
+    if first.choice is not None:
+        winner, tied = first.choice.classes(), np.zeros(len(truth), dtype=bool)
+    else:
+        pairs = [(order[unit.pair[0]], order[unit.pair[1]]) for unit in units if unit.pair]
+        winner, tied = elect(pairs, [r.ballot.votes() for r in everyone if r.ballot is not None], len(order))
+    right = winner == truth
     names = [*first.facts, "objective", "iterations"]
     facts = {}
     for name in names:
@@ -110,7 +113,7 @@ def together(units: Sequence[Unit], records: Mapping[str, Record], index: int) -
         facts["gap"] = max(gaps)
     return Vote(
         Status.CAPPED if any(record.status is Status.CAPPED for record in everyone) else Status.SOLVED,
-        VoteCounts(len(y), int(np.sum(~right)), int(np.sum(tied))),
+        VoteCounts(len(truth), int(np.sum(~right)), int(np.sum(tied))),
         right,
         facts,
         Cloud.of(done),
@@ -118,8 +121,8 @@ def together(units: Sequence[Unit], records: Mapping[str, Record], index: int) -
 
 
 def named(unit: Unit) -> str:
-    """Return the pair of a unit in words."""
-    return " against ".join(unit.pair or ())
+    """Return what a unit tells apart, in words."""
+    return " against ".join(unit.pair) if unit.pair else "the classifier of all classes"
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ def footnotes(table: Table) -> Iterator[str]:
         )
         yield from feasible_instead(table)
     if any(cell.failed for cell in table.cells):
-        yield "!: the solver stopped short on k of n splits; the mean is over repetitions without any."
+        yield "!: on k of n splits the solver stopped short or the fit failed; the mean is over repetitions without any."
     for cell in table.cells:
         if cell.trouble and cell.metric == table.metrics[0]:
             yield f"{_of(cell)}: {cell.trouble}"

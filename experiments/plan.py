@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +41,7 @@ def plan(config: Config, data_dir: Path | None = None) -> list[Unit]:
             first = config.experiment.tuned_first(label, dataset)
             lead = leaders.get((dataset, label), ())
             follows = lead if first and repetition >= first else ()
-            units += [planned[label].on(where, follows) for where in places]
+            units += [planned[label].on(where, follows) for where in _told_apart(config, label, places)]
             if first and repetition < first:
                 leaders[dataset, label] = (*lead, units[-1].trials[0].key)
     return units
@@ -88,6 +88,13 @@ def _places(config: Config, data_dir: Path | None) -> Iterator[list[Where]]:
             split = Split(experiment.split, experiment.seed, repetition, fold, rows.digest())
             shared = source, data.content_hash, split, experiment.scale, experiment.datasets[source.label].pca
             yield [Where(*shared, pair) for pair in pairs]
+
+
+def _told_apart(config: Config, label: str, places: list[Where]) -> list[Where]:
+    """Return the pairs of classes, or one place of them all for a method that tells them apart by itself; two are one pair."""
+    if len(places) > 1 and config.experiment.methods[label].multiclass == "own":
+        return [replace(places[0], pair=None, own=True)]
+    return places
 
 
 def _sources(config: Config, data_dir: Path | None) -> Iterator[tuple[int, Source]]:
@@ -143,7 +150,7 @@ def _check_rows(config: Config, label: str, data: DataSet, y: NDArray[np.intp], 
     """Raise ConfigError where a part lacks a class, or is too small for what is done with it."""
     pca = config.experiment.datasets[label].pca
     inner = y[rows.train[rows.train < data.n_points]]
-    if len(rows.test) == 0 or len(np.unique(y[rows.train])) < len(data.classes):
+    if len(rows.test) == 0 or np.count_nonzero(np.bincount(y[rows.train])) < len(data.classes):
         part = "test part has no rows" if len(rows.test) == 0 else "training part lacks a class"
         raise ConfigError(f"{config.at('split')}: data set {label!r}: the {part}; use another share")
     if pca and pca > min(data.X.shape[1], len(rows.train)):
@@ -208,11 +215,12 @@ class _Planned:
         shared = {
             **self.stated,
             "data": where.content,
-            "positive": data.positive_class if where.pair is None else None,
+            "positive": None if where.several else data.positive_class,
             "split": split.digest,
             "scale": where.scale,
             "pca": where.pca,
             "pair": where.pair,
+            "own": where.own,
             "tune": [self.tune, drawn] if self.tune is not None and not follows else None,
             "follows": follows,
             "area": None if data.n_points else drawn,

@@ -40,8 +40,8 @@ def prepared(where: Where) -> Prepared:
 
 
 def _shared(where: Where) -> Where:
-    """Return the place with any pair of classes: all pairs share the split and the features."""
-    return where if where.pair is None else replace(where, pair=("", ""))
+    """Return the place with any pair of classes: all classifiers of several classes share the split and the features."""
+    return replace(where, pair=("", ""), own=False) if where.several else where
 
 
 _prepared: Kept[Where, Prepared] = Kept(1)
@@ -63,8 +63,7 @@ def _made(where: Where) -> Rows:
     data, split, label = where.source.load(), where.split, where.source.label
     if data.content_hash != where.content:
         raise TrialError(f"data set {label!r} has changed since the run was planned; run again")
-    several = where.pair is not None
-    found = splits_of(data, several, split.protocol, split.seed, label, split.repetition)
+    found = splits_of(data, where.several, split.protocol, split.seed, label, split.repetition)
     rows = found[split.fold]
     if rows.digest() != split.digest:
         place = f"repetition {split.repetition + 1}, fold {split.fold + 1}"
@@ -94,8 +93,10 @@ def classes_of(data: DataSet, several: bool) -> NDArray[np.intp]:
 
 
 def signs(where: Where) -> NDArray[np.intp]:
-    """Return +1 for each row of the positive class, -1 for the negative one, 0 for any other class."""
+    """Return +1 for each row of the positive class, -1 for the negative one, 0 for any other; of all classes their numbers."""
     data = where.source.load()
+    if where.own:
+        return classes_of(data, several=True)
     if where.pair is None:
         return data.sign()
     return np.where(data.y == where.pair[0], 1, 0) - np.where(data.y == where.pair[1], 1, 0)

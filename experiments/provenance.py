@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from mmc.experiments.config import Config
-from mmc.experiments.data_facts import dump, facts_of
+from mmc.experiments.data_facts import dump
+from mmc.experiments.data_used import facts_of
 from mmc.experiments.fingerprint import version
 from mmc.experiments.outlook import unit_seconds
 from mmc.experiments.records import Json, Record

@@ -1,4 +1,4 @@
-"""What is made from the committed results: parts of README.md and docs/reproducing.md, and docs/findings.md, all of it.
+"""What is made from the committed results: parts of README.md, docs/reproducing.md and docs/which_method.md; all of docs/findings.md.
 
 ``python -m mmc.experiments.readme`` renews them.
 """
@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from mmc.experiments import findings
+from mmc.experiments import findings, study_page
 from mmc.experiments.cells import Table
 from mmc.experiments.config import bundled
 from mmc.experiments.notes import summary
@@ -20,7 +20,11 @@ from mmc.experiments.terminal import terminal
 from mmc.experiments.validation import load
 
 _EXAMPLE, _WIDTH = "breast_cancer", 118
-PAGES = {"README.md": ("scoreboard",), "docs/reproducing.md": ("example",)}
+PAGES = {
+    "README.md": ("scoreboard",),
+    "docs/reproducing.md": ("example",),
+    "docs/which_method.md": study_page.PARTS,
+}
 
 
 def committed(results: Path) -> list[Committed]:
@@ -29,8 +33,10 @@ def committed(results: Path) -> list[Committed]:
     return [Committed(config, kept_table(config, results / config.name)) for config in configs]
 
 
-def parts(results: Path) -> Mapping[str, str]:
-    """Return the text of each marked part, by its name."""
+def parts(results: Path, names: Collection[str]) -> Mapping[str, str]:
+    """Return the text of marked parts, by their names."""
+    if set(names) <= set(study_page.PARTS):
+        return study_page.parts(results)
     found = committed(results)
     example = next(one.table for one in found if one.config.name == _EXAMPLE)
     return {"scoreboard": to_markdown(numbers(found)), "example": f"```\n{_printed(example)}```\n"}
@@ -52,7 +58,7 @@ def _printed(table: Table) -> str:
 
 def renewed(text: str, results: Path, *names: str) -> str:
     """Return a page with its marked parts made anew."""
-    made = parts(results)
+    made = parts(results, names)
     for name in names:
         part = made[name]
         first, last = f"<!-- {name}: made by `make readme` -->\n", f"<!-- end of {name} -->"

@@ -61,6 +61,24 @@ class Ballot:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """The class that a classifier of several gives each test point, by its place in their order, and how many are wrong."""
+
+    said: bytes
+    points: int
+    wrong: int
+
+    @classmethod
+    def of(cls, said: NDArray[np.intp], truth: NDArray[np.intp]) -> Choice:
+        kind = np.min_scalar_type(int(said.max())).newbyteorder("<")
+        return cls(said.astype(kind).tobytes(), len(truth), int(np.sum(said != truth)))
+
+    def classes(self) -> NDArray[np.intp]:
+        width = len(self.said) // max(self.points, 1)
+        return np.frombuffer(self.said, f"<u{width}").astype(np.intp)
+
+
+@dataclass(frozen=True)
 class Record:
     """What a trial leaves behind.
 
@@ -83,6 +101,7 @@ class Record:
     inner_scores: tuple[float, ...] = ()
     message: str = ""
     distance: float | None = None
+    choice: Choice | None = None
 
     def fact(self, name: str) -> float | None:
         """Return a single number by its name in tables: a fact, a part of the proof, a time. None: it has none."""
@@ -107,6 +126,9 @@ def dump(record: Record) -> str:
         out["proof"] = [_coded(record.proof.objective), _coded(record.proof.gap), record.proof.iterations]
     if record.ballot is not None:
         out["ballot"] = [base64.b64encode(record.ballot.said).decode("ascii"), record.ballot.points]
+    if record.choice is not None:
+        said = base64.b64encode(record.choice.said).decode("ascii")
+        out["choice"] = [said, record.choice.points, record.choice.wrong]
     if record.facts:
         out["facts"] = {name: _coded(value) for name, value in record.facts.items()}
     if record.curves:
@@ -126,7 +148,7 @@ def parse(key: str, text: str) -> Record:
     """Return the record that ``dump`` wrote; raise ValueError where the text is none."""
     try:
         given = json.loads(text)
-        counts, proof, ballot = given.get("counts"), given.get("proof"), given.get("ballot")
+        counts, proof, ballot, choice = (given.get(name) for name in ("counts", "proof", "ballot", "choice"))
         return Record(
             key,
             Status(given["status"]),
@@ -141,6 +163,9 @@ def parse(key: str, text: str) -> Record:
             tuple(_decoded(score) for score in given.get("inner_scores", ())),
             given.get("message", ""),
             None if given.get("distance") is None else _decoded(given["distance"]),
+            None
+            if choice is None
+            else Choice(base64.b64decode(choice[0], validate=True), int(choice[1]), int(choice[2])),
         )
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise ValueError(f"not a record: {error!r}") from None

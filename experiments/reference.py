@@ -12,7 +12,8 @@ from typing import TypeAlias
 from mmc.experiments import files
 from mmc.experiments.cells import Cell, Keys, Table
 from mmc.experiments.config import Config
-from mmc.experiments.data_facts import DataFacts, parse, registered
+from mmc.experiments.data_facts import DataFacts, parse
+from mmc.experiments.data_used import registered
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.escape import spreadsheet
 from mmc.experiments.folders import REFERENCE, last_run

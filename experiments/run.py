@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 
 from mmc.experiments.config import Config
-from mmc.experiments.data_facts import facts_of, too_large, troubles
+from mmc.experiments.data_used import facts_of, too_large, troubles
 from mmc.experiments.engines.base import Engine, failed
 from mmc.experiments.outcome import Outcome
 from mmc.experiments.outlook import Outlook

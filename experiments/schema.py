@@ -61,6 +61,8 @@ def _parameters(key: str, method: Method, shared: Iterable[str]) -> Schema:
     own: Schema = {name: _values(limits.get(name)) for name in method.parameters() if name != "pos_label"}
     if method.solvers:
         own["solver"] = {"enum": list(method.solvers)}
+    if not method.foreign:
+        own["multiclass"] = {"const": "pairs"}
     allowed: Schema = {**dict.fromkeys(shared, True), **own}
     return {
         "if": {"properties": {"method": {"const": key}}, "required": ["method"]},

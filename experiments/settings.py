@@ -88,6 +88,7 @@ def _method(spec: MethodSpec) -> tuple[str, str, str]:
     params = dict(spec.params)
     solver = (params.pop("solver", None) or entry.solver) if entry.solvers else f"{entry.origin}, no certificate"
     parts = [_pairs(params)] if params else []
+    parts += ["one classifier of all classes"] if spec.multiclass == "own" else []
     if spec.grid is not None:
         parts.append(f"grid {_grid(spec.grid)}" + (f", best {spec.best} shown" if spec.best else ""))
     if spec.tune:

@@ -89,7 +89,7 @@ def strip(numbers: Sequence[Number]) -> Strip:
         rows.append(Row(paper.authors, len(mine), base, tuple(squares)))
         y = base + _GAP
     ticks = tuple((_x(at), text) for at, text in ((-2, "−2"), (-1, "−1"), (0, "0"), (1, "1"), (2, "2")))
-    width = beyond + max(loose, 9) * _STEP
+    width = beyond + max(loose, 11) * _STEP
     return Strip(width, y + 20, _SIDE, tuple(rows), ticks, (_x(-1), _x(1)), beyond)
 
 

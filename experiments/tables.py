@@ -12,7 +12,8 @@ import numpy as np
 
 from mmc.experiments.cells import Cell, Keys, Table
 from mmc.experiments.config import Config, Experiment, Reported
-from mmc.experiments.data_facts import DataFacts, facts_of
+from mmc.experiments.data_facts import DataFacts
+from mmc.experiments.data_used import facts_of
 from mmc.experiments.dataspec import DataSpec
 from mmc.experiments.joint import joint_tests
 from mmc.experiments.metrics import COUNTED, VOTED, Costs, Metric, fact
@@ -112,13 +113,15 @@ def _remarks(experiment: Experiment) -> Iterator[str]:
     for label, spec in experiment.datasets.items():
         if words := used(spec or DataSpec()):
             yield f"{label}: {words}."
-    if foreign := [label for label, spec in experiment.methods.items() if METHODS[spec.method].outside]:
+    if foreign := [label for label, spec in experiment.methods.items() if METHODS[spec.method].foreign]:
         yield f"From outside mmc, without a certificate of their optimum: {', '.join(foreign)}."
     if experiment.multiclass:
         yield (
             "One classifier for every pair of classes; the class with most votes wins, of several with as many votes "
             "the first in order."
         )
+        if own := [label for label, spec in experiment.methods.items() if spec.multiclass == "own"]:
+            yield f"By one classifier of all classes, in its own way: {', '.join(own)}."
 
 
 def used(spec: DataSpec) -> str:

@@ -20,9 +20,9 @@ from mmc.experiments.areas import wrong_area
 from mmc.experiments.errors import TrialError
 from mmc.experiments.knowledge import given
 from mmc.experiments.measures import MEASURES
-from mmc.experiments.metrics import COUNTED, Costs
+from mmc.experiments.metrics import COUNTED, VOTED, Costs, VoteCounts
 from mmc.experiments.preparation import prepared, signs
-from mmc.experiments.records import Ballot, Counts, Proof, Record
+from mmc.experiments.records import Ballot, Choice, Counts, Proof, Record
 from mmc.experiments.splits import kfold, number_of
 from mmc.experiments.units import Params, Trial, Tuning, Unit
 from mmc.methods import entry_of
@@ -98,7 +98,8 @@ def settled(unit: Unit, records: Mapping[str, Record]) -> Unit | Record:
 def outcome(key: str, step: Step, y_test: Signs, area: Area | None = None) -> Record:
     """Return the record of one step of a path.
 
-    y_test is 1, -1, or 0 for a point of neither class; ``area`` counts the errors of a model without test points.
+    y_test is 1, -1, or 0 for a point of neither class, or the class's number of a classifier of them all; ``area`` counts the
+    errors of a model without test points.
     """
     if step.error is not None:
         distance = float(getattr(step.error, "distance", math.nan))
@@ -106,14 +107,15 @@ def outcome(key: str, step: Step, y_test: Signs, area: Area | None = None) -> Re
         return Record(key, step.error.status, step.seconds, message=str(step.error), distance=known)
     model = step.estimator
     assert model is not None
+    counts: Counts | None = None
+    facts: dict[str, float] = {}
     if area is not None:
         counts, facts = area(model)
-    else:
-        assert step.decision is not None
-        counts, facts = _counts(step.decision > 0, y_test), {}
+    elif step.decision is not None:
+        counts = _counts(step.decision > 0, y_test)
     if (support := getattr(model, "support_", None)) is not None:
         facts["n_support"] = len(support)
-    if (errors := getattr(model, "worst_case_error_", None)) is not None:
+    if counts is not None and (errors := getattr(model, "worst_case_error_", None)) is not None:
         facts |= _bounds(errors, counts)
     solution = model.solution_
     return Record(
@@ -123,6 +125,7 @@ def outcome(key: str, step: Step, y_test: Signs, area: Area | None = None) -> Re
         solution.seconds,
         counts,
         Proof(solution.objective, solution.gap, solution.iterations) if solution.certified else None,
+        choice=None if step.predicted is None else Choice.of(step.predicted, y_test),
         facts={**facts, **dict(_scalars(model))},
     )
 
@@ -162,7 +165,7 @@ def _tuned(unit: Unit, tune: Tuning, estimator: PathFitter, job: _Job) -> Record
 
 def _inner_scores(unit: Unit, tune: Tuning, estimator: PathFitter, job: _Job) -> list[float]:
     """Return the cross-validated score of every grid point, to be minimised; inf where an inner fold has no classifier."""
-    totals, failed = [Counts() for _ in tune.points], [False for _ in tune.points]
+    tested: list[list[Record]] = [[] for _ in tune.points]
     split = unit.split
     seed = number_of(split.seed, unit.source.label, "tune", split.repetition, split.fold)
     for repetition in range(tune.repetitions):
@@ -170,13 +173,19 @@ def _inner_scores(unit: Unit, tune: Tuning, estimator: PathFitter, job: _Job) ->
         for test in kfold(job.y[: job.points], tune.folds, rng):
             inner = job.inner(test)
             for i, step in enumerate(inner.fits(estimator, tune.points)):
-                counts = outcome("", step, inner.y_test).counts
-                if counts is None:
-                    failed[i] = True
-                else:
-                    totals[i] += counts
-    metric = COUNTED[tune.metric]
-    return [math.inf if bad else metric.score(total, tune.costs) for bad, total in zip(failed, totals, strict=True)]
+                tested[i].append(outcome("", step, inner.y_test))
+    return [_score(tune, folds) for folds in tested]
+
+
+def _score(tune: Tuning, folds: Sequence[Record]) -> float:
+    """Return what one grid point is worth, to be minimised; inf where a fold has no classifier."""
+    counts = [fold.counts for fold in folds if fold.counts is not None]
+    choices = [fold.choice for fold in folds if fold.choice is not None]
+    if len(counts) == len(folds):
+        return COUNTED[tune.metric].score(sum(counts, Counts()), tune.costs)
+    if len(choices) == len(folds):
+        return VOTED[tune.metric].score(VoteCounts(sum(c.points for c in choices), sum(c.wrong for c in choices)))
+    return math.inf
 
 
 def _measured(unit: Unit, step: Step, job: _Job, record: Record) -> Record:

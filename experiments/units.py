@@ -39,7 +39,7 @@ class Task:
 class Where:
     """What it is fitted on: a data set (``content`` is its hash), a split of it, and how its features are prepared.
 
-    ``pair`` are the two classes of a one-against-one classifier, the positive one first.
+    Of several classes a classifier is fitted on a ``pair``, the positive one first, or tells all apart on its ``own``.
     """
 
     source: Source
@@ -48,6 +48,12 @@ class Where:
     scale: str
     pca: int | None = None
     pair: tuple[str, str] | None = None
+    own: bool = False
+
+    @property
+    def several(self) -> bool:
+        """Whether the split is one of several classes, none of them the positive one."""
+        return self.own or self.pair is not None
 
 
 @dataclass(frozen=True)

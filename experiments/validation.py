@@ -27,7 +27,9 @@ from mmc.experiments.plan import Unit
 from mmc.experiments.told import TOLD
 from mmc.experiments.verdicts import read_reported
 from mmc.experiments.yaml_lines import line_of, read
+from mmc.methods import CATALOGUE
 from mmc.methods.registry import METHODS
+from mmc.methods.unweighted import no_class_weight
 from mmc.words import nearest
 
 MOST_TRIALS = 1_000_000
@@ -215,8 +217,22 @@ def _method(experiment: Experiment, spec: MethodSpec) -> Iterator[Problem]:
     solver, solvers = spec.params.get("solver"), METHODS[spec.method].solvers
     if solvers and solver is not None and (not isinstance(solver, str) or solver not in solvers):
         yield ("solver",), f"{spec.method} has no solver {shown(solver)}: {nearest(solver, solvers)}"
-    if spec.tune is not None and spec.tune.metric not in COUNTED:
-        yield ("tune", "metric"), f"no metric {spec.tune.metric!r}: {nearest(spec.tune.metric, COUNTED)}"
+    scores = [name for name, metric in VOTED.items() if metric.sampled] if spec.multiclass == "own" else list(COUNTED)
+    if spec.tune is not None and spec.tune.metric not in scores:
+        yield ("tune", "metric"), f"no metric {spec.tune.metric!r}: {nearest(spec.tune.metric, scores)}"
+    if spec.multiclass == "own" and (why := _not_own(experiment, spec)):
+        yield ("multiclass",), why
+
+
+def _not_own(experiment: Experiment, spec: MethodSpec) -> str:
+    """Return why a method cannot tell several classes apart by itself; empty if it can."""
+    if not experiment.multiclass:
+        return "'own' is for several classes: the config needs 'multiclass: one-vs-one'"
+    if not METHODS[spec.method].foreign:
+        return f"{spec.method} is a method for two classes, several are told apart in pairs: leave out 'own'"
+    if experiment.measures:
+        return "measures are of two classes: leave out 'own'"
+    return ""
 
 
 def _parameters(spec: MethodSpec, names: Collection[str]) -> Iterator[Problem]:
@@ -226,7 +242,16 @@ def _parameters(spec: MethodSpec, names: Collection[str]) -> Iterator[Problem]:
         if name not in known:
             comma = name.isdigit() and spec.params.get(name, 0) is None
             hint = "numbers are written with a point, such as 0.5" if comma else nearest(name, known)
-            yield (name,), f"{spec.method} has no parameter {name!r}: {hint}"
+            yield (name,), _no_weight(spec.method, name) or f"{spec.method} has no parameter {name!r}: {hint}"
+
+
+def _no_weight(method: str, name: str) -> str:
+    """Return why a config cannot give a method this weight; empty where it is none."""
+    if name == "class_weight" and method in CATALOGUE:
+        return no_class_weight(method)
+    return (
+        "sample_weight is given to fit, in Python: a config has no weights of rows" if name == "sample_weight" else ""
+    )
 
 
 def _every_grid(experiment: Experiment) -> Iterator[Problem]:
@@ -266,7 +291,7 @@ def _multiclass(experiment: Experiment) -> Iterator[Problem]:
         if data.knowledge is not None:
             yield ("datasets", label, "knowledge"), f"{label}: knowledge sets are for two classes"
     for label, spec in experiment.methods.items():
-        if spec.tune is not None:
+        if spec.tune is not None and spec.multiclass != "own":
             text = f"{label}: 'tune' would tune every pair of classes for itself; use 'grid' with 'best: error'"
             yield ("methods", label, "tune"), text
         if experiment.table.paired and spec.best is None and size(experiment.grid_of(label)) > 1:

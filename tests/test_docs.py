@@ -65,7 +65,7 @@ def test_own_data_prints_what_is_shown(own_data, name):
 
 def test_own_data_in_python(own_data):
     outputs = [(own_data[1][code], shown) for code, shown in blocks("own_data.md", "python") if shown]
-    assert len(outputs) == 2
+    assert len(outputs) == 3
     for printed, shown in outputs:
         numbers = [[float(n) for n in re.findall(r"\d\.\d+", text)] for text in (printed, shown)]
         assert numbers[0] == pytest.approx(numbers[1], abs=0.011)
@@ -113,13 +113,17 @@ def test_other_estimators_run_as_the_page_says(tmp_path, monkeypatch):
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(plugins.VARIABLE, "")
-    ((study, _),) = blocks("other_estimators.md", "yaml")
+    (study, _), (several, _) = blocks("other_estimators.md", "yaml")
     ((plugin, _),) = blocks("other_estimators.md", "python")
     Path("study.yaml").write_text(study.replace("table:", "  bagged: {method: bagged}\ntable:"))
     Path("my.py").write_text(plugin)
     done = CliRunner().invoke(app, ["run", "study.yaml", "--plugin", "my.py", "--jobs", "1"])
     assert done.exit_code == 0, done.output
     assert "without a certificate of their optimum: forest, logistic, bagged" in " ".join(done.output.split())
+    Path("several.yaml").write_text(several)
+    done = CliRunner().invoke(app, ["run", "several.yaml", "--jobs", "1"])
+    assert done.exit_code == 0, done.output
+    assert "By one classifier of all classes, in its own way: forest, nearest." in " ".join(done.output.split())
     listed = CliRunner().invoke(app, ["list", "datasets", "--plugin", "my.py"]).output
     assert any(line.split()[:1] == ["squares"] and "my.py" in line for line in listed.splitlines())
 
@@ -165,10 +169,3 @@ def test_the_page_on_data_from_elsewhere_is_valid(tmp_path):
     ((text, _),) = blocks("python.md", "yaml")
     (tmp_path / "elsewhere.yaml").write_text(text)
     assert load(tmp_path / "elsewhere.yaml").experiment.datasets["credit"].openml == 31
-
-
-def test_the_tables_of_the_page_on_methods_are_those_of_the_study():
-    from mmc.experiments.study_page import renewed
-
-    text = (ROOT / "docs" / "which_method.md").read_text("utf-8")
-    assert renewed(text, ROOT / "results") == text

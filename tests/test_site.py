@@ -76,3 +76,17 @@ def test_one_version_everywhere():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     assert mmc.__version__ == project == str(cited["version"])
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples" / "gallery").glob("plot_*.py")), ids=lambda path: path.stem)
+def test_examples_of_the_gallery_run(path):
+    """`make docs` stops at an example that fails; so does this."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    plt.close("all")
+    exec(compile(path.read_text("utf-8"), path.name, "exec"), {})
+    assert plt.get_fignums()
+    plt.close("all")

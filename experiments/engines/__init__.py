@@ -7,9 +7,11 @@ import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from mmc.experiments.engines.base import Engine, Tell, untold
+from mmc.experiments.engines.later import Later
 from mmc.experiments.errors import EngineError
 
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")
@@ -47,9 +49,10 @@ def engine(jobs: int | None = None, tell: Tell = untold) -> Engine:
 def opened(jobs: int | None = None, cluster: str | None = None, tell: Tell = untold) -> Iterator[Engine]:
     """Open an engine for many calls: its workers stay from one call to the next, and end with the context.
 
-    ``cluster`` is the address of a dask scheduler, or local:N.
+    ``cluster`` is the address of a dask scheduler, or local:N. It is reached in the background: if that fails, the first
+    call says so.
     """
-    made = engine(jobs, tell) if cluster is None else _cluster(cluster, tell)
+    made = engine(jobs, tell) if cluster is None else Later(partial(_cluster, cluster, tell))
     try:
         yield made
     finally:

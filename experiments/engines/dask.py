@@ -7,20 +7,21 @@ again elsewhere; one that three workers die of is given up, and the rest goes on
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import queue
 import re
-import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from multiprocessing import resource_tracker
 from typing import TypeVar
 
 import dask
-from distributed import Client, KilledWorker, LocalCluster, Worker, WorkerPlugin
+from distributed import Client, KilledWorker, LocalCluster, Worker, WorkerPlugin, utils
 
 from mmc.datasets.dataset import DataSet
-from mmc.experiments.engines.base import TERMINAL, THREADS, Tell, Work, Workers, untold
+from mmc.experiments.engines.base import THREADS, Tell, Work, Workers, kept_off, untold
 from mmc.experiments.engines.crew import MOST, Member, Sent, Waiting, answer_of, still_open
 from mmc.experiments.engines.remote import LENT, Answer, Order, carry_out, code_of, digest_of, roots_of
 from mmc.experiments.errors import EngineError
@@ -32,7 +33,7 @@ from mmc.experiments.units import Unit
 T = TypeVar("T")
 Code = Mapping[str, str]
 
-_SECONDS = 0.25  # an order of several units takes about this long
+SECONDS = 1.0  # an order of several units takes about this long
 _LOOK = 1.0  # seconds between two looks at who is there
 _REACH = 10  # seconds to reach a scheduler
 _GRACE = 5.0  # seconds to say goodbye
@@ -43,6 +44,7 @@ _PLAIN = {  # of a local cluster's workers
         name + "_NUM_THREADS": 1 for name in THREADS
     },
 }
+_LOADED = ("distributed", "mmc.experiments.engines.remote", "mmc.experiments.trials", "mmc.methods.base")
 _log = logging.getLogger("mmc")
 
 
@@ -62,18 +64,6 @@ class Lend(WorkerPlugin):
         LENT.pop(self.content, None)
 
 
-class Deaf(WorkerPlugin):
-    """Keeps the signals of the terminal off local workers: Ctrl-C is for the client, which ends them."""
-
-    name = "mmc-deaf"
-    idempotent = True
-
-    def setup(self, worker: Worker) -> None:
-        for number in TERMINAL:
-            with suppress(ValueError):  # not the main thread
-                signal.signal(number, signal.SIG_IGN)
-
-
 class Dask:
     """The engine of a cluster: ``tcp://host:8786``, ``tls://host:8786``, or ``local:4`` for four workers of this machine."""
 
@@ -89,9 +79,8 @@ class Dask:
         self._looked = 0.0
         self._cluster = _local(address)
         self._client = self._connected()
-        if self._cluster is not None:
-            self._asked(lambda: self._client.register_plugin(Deaf()))
-        self._compare_versions()
+        if self._cluster is None:
+            self._compare_versions()
 
     def _connected(self) -> Client:
         try:
@@ -124,7 +113,7 @@ class Dask:
                 yield from self._look(waiting)
                 for member in self._usable():
                     while (given := waiting.take(member, self._slots())) is not None:
-                        self._send(member, Order(tuple(given[0]), roots, digest, _SECONDS, self._work), given[1])
+                        self._send(member, Order(tuple(given[0]), roots, digest, SECONDS, self._work), given[1])
                 for sent, answer in self._arrived():
                     yield from self._settle(sent, answer, waiting, code)
         finally:
@@ -225,7 +214,7 @@ class Dask:
         elif answer.lacking is not None:
             self._bring(rest[0], answer.lacking)
         else:
-            sent.member.size = 1 if rest else min(2 * sent.member.size, MOST)
+            sent.member.size = max(1, len(answer.records)) if rest else min(2 * sent.member.size, MOST)
         waiting.back(rest)
 
     def _bring(self, unit: Unit, content: str) -> None:
@@ -280,17 +269,27 @@ class Dask:
 def _local(address: str) -> LocalCluster | None:
     """Return a cluster of this machine if the address asks for one."""
     if found := re.fullmatch(r"local:(\d{1,3})", address):
-        with dask.config.set(_PLAIN):
+        resource_tracker.ensure_running()  # it would let SIGINT through again when it is started
+        with dask.config.set({**_PLAIN, **_forked()}), kept_off():
             return LocalCluster(
                 n_workers=max(1, int(found[1])),
                 threads_per_worker=1,
                 memory_limit=0,
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",  # by default its port is fixed, and open to the network
                 silence_logs=logging.CRITICAL,
             )
     if not re.match(r"[a-z]+://.+", address):
         raise EngineError(f"--cluster {address}: give tcp://host:8786, tls://host:8786, or local:4 for a first try")
     return None
+
+
+def _forked() -> dict[str, str]:
+    """Return dask's settings that fork local workers from one process, which has imported what all of them need."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return {}
+    multiprocessing.get_context("forkserver").set_forkserver_preload(list(_LOADED))
+    utils._forkserver_preload_set = True  # dask's own list has pandas
+    return {"distributed.worker.multiprocessing-method": "forkserver"}
 
 
 def _basis(versions: Mapping[str, Mapping[str, str]]) -> dict[str, str]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import sys
 import threading
 import time
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from mmc.datasets import known, openml
 from mmc.datasets.dataset import DataError, DataSet
@@ -25,6 +27,7 @@ from mmc.methods.registry import METHODS
 _OUTSIDE = "method:"  # of a root that is a method's key
 LENT: dict[str, DataSet] = {}  # what the client has sent, by content
 _first = threading.Lock()
+_limited = [0]  # how many modules there were when BLAS was last given one thread
 
 
 @dataclass(frozen=True)
@@ -61,13 +64,18 @@ def roots_of(units: Iterable[Unit]) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def code_of(roots: Iterable[str]) -> dict[str, str]:
+def code_of(roots: tuple[str, ...]) -> Mapping[str, str]:
     """Return what this process runs: Python, the hash of each module, the version of each library."""
+    with _first:  # threads of one worker read the files once
+        return _code(roots)
+
+
+@cache
+def _code(roots: tuple[str, ...]) -> Mapping[str, str]:
     modules = [root for root in roots if not root.startswith(_OUTSIDE)]
     others = [root.removeprefix(_OUTSIDE) for root in roots if root.startswith(_OUTSIDE)]
-    with _first:  # threads of one worker read the files once
-        python = {"python": ".".join(platform.python_version_tuple()[:2])}
-        return {**python, **details(modules), **{f"method {key}": _identity(key) for key in others}}
+    python = {"python": ".".join(platform.python_version_tuple()[:2])}
+    return {**python, **details(modules), **{f"method {key}": _identity(key) for key in others}}
 
 
 def _identity(method: str) -> str:
@@ -104,10 +112,15 @@ def carry_out(order: Order) -> Answer:
 
 
 def _one_thread() -> None:
-    """Give BLAS one thread, for good: a worker with several threads runs several units, and one must not undo it for all."""
+    """Give BLAS one thread, for good: a worker with several threads runs several units, and one must not undo it for all.
+
+    It is done again where modules have been imported since: they may have brought a library.
+    """
     from threadpoolctl import threadpool_limits
 
-    threadpool_limits(limits=1)
+    if len(sys.modules) > _limited[0]:
+        threadpool_limits(limits=1)
+        _limited[0] = len(sys.modules)
 
 
 def _provided(unit: Unit) -> bool:

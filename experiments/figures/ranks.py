@@ -1,7 +1,8 @@
 """The mean ranks of methods over data sets, with what the Friedman test and Nemenyi's critical difference say of them.
 
 Demšar (2006): on each of N data sets the k methods are ranked, 1 is the best, equals share their ranks. Two methods differ if
-their mean ranks are farther apart than CD = q √(k (k + 1) / 6N), where q√2 is the quantile of the studentised range.
+their mean ranks are farther apart than CD = q √(k (k + 1) / 6N), where q√2 is the quantile of the studentised range. A method
+that found no classifier on a data set is the last there.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pydantic import Field
 
 from mmc.experiments.cells import Table
 from mmc.experiments.config import Experiment
-from mmc.experiments.figures.drawing import Drawing, Kind, Problem, shown
+from mmc.experiments.figures.drawing import Drawing, Kind, Problem
 from mmc.experiments.metrics import Better
 from mmc.experiments.tables import metric_of
 
@@ -46,7 +47,8 @@ class Ranking:
         n, k = scores.shape
         ranks = rankdata(scores, axis=1).mean(axis=0)
         cd = float(studentized_range.ppf(1 - alpha, k, np.inf)) / math.sqrt(2) * math.sqrt(k * (k + 1) / (6 * n))
-        p = float(friedmanchisquare(*scores.T).pvalue) if k > 2 else math.nan
+        equal = bool((scores == scores[:, :1]).all())
+        p = 1.0 if equal else float(friedmanchisquare(*scores.T).pvalue) if k > 2 else math.nan
         order = np.argsort(ranks, kind="stable")
         return cls(tuple(methods[i] for i in order), tuple(float(ranks[i]) for i in order), n, cd, p)
 
@@ -90,39 +92,44 @@ class Ranks(Kind):
                 yield ("methods",), f"{label!r} has a grid: ranks need one number, by 'tune' or 'best'"
 
     def draw(self, drawing: Drawing) -> Iterator[tuple[str, Figure]]:
-        """Yield one figure; none where fewer than two data sets have numbers of all methods."""
+        """Yield one figure; none where all methods were run on fewer than two data sets."""
         import matplotlib.pyplot as plt
 
-        labels, scores, left_out = self.scores(drawing.table, drawing.experiment)
+        labels, scores, kept = self.scores(drawing.table, drawing.experiment)
         if len(scores) < 2:
             return
         found = Ranking.of(labels, scores, self.alpha)
         figure, axes = plt.subplots(figsize=(8, 1.6 + 0.17 * len(labels)))
         _diagram(axes, found, [drawing.label(name) for name in found.methods])
-        away = f"; without {', '.join(left_out)}, where a method has no number" if left_out else ""
+        wanted, without = len(self.datasets or drawing.experiment.datasets), int(np.isinf(scores).sum())
+        away = f" of {wanted}, the others were not run" if len(kept) < wanted else ""
+        away += f"; no classifier counts as last ({without} of {scores.size})" if without else ""
         axes.set_title(
-            f"{drawing.label(self.metric)}: mean rank over {found.datasets} data sets{shown(away)}\n"
+            f"{drawing.label(self.metric)}: mean rank over {found.datasets} data sets{away}\n"
             f"Friedman p = {found.p:.2g}; CD = {found.cd:.2f} at {100 * self.alpha:g} % (Nemenyi)",
             fontsize=9,
         )
         yield "", figure
 
     def scores(self, table: Table, experiment: Experiment) -> tuple[list[str], Array, list[str]]:
-        """Return the methods, their scores (less is better, a row per data set), and the data sets that lack a number."""
+        """Return the methods, their scores (less is better, inf without a classifier) and the data sets, one for each row.
+
+        Data sets on which not all methods were run are left out.
+        """
         labels = self.methods or list(experiment.methods)
         sign = metric_of(self.metric, experiment).better.value
         means = {
-            (cell.keys["dataset"], cell.keys["method"]): cell.mean for cell in table.cells if cell.metric == self.metric
+            (cell.keys["dataset"], cell.keys["method"]): math.inf if cell.mean is None else sign * cell.mean
+            for cell in table.cells
+            if cell.metric == self.metric and cell.trials and not cell.missing
         }
-        rows, left_out = [], []
-        for dataset in self.datasets or experiment.datasets:
-            row = [means.get((dataset, label)) for label in labels]
-            known = [sign * value for value in row if value is not None]
-            if len(known) == len(row):
-                rows.append(known)
-            else:
-                left_out.append(dataset)
-        return labels, np.array(rows, dtype=np.float64), left_out
+        kept = [
+            dataset
+            for dataset in self.datasets or experiment.datasets
+            if all((dataset, label) in means for label in labels)
+        ]
+        rows = [[means[dataset, label] for label in labels] for dataset in kept]
+        return labels, np.array(rows, dtype=np.float64).reshape(len(kept), len(labels)), kept
 
 
 def _diagram(axes: Axes, found: Ranking, names: list[str]) -> None:

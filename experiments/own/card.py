@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from importlib import metadata
 from math import ceil, floor
 from pathlib import Path
@@ -61,6 +61,18 @@ def what_is_left(outcome: Outcome) -> str:
     return f"error left for {chosen.other}"
 
 
+def room_of(outcome: Outcome) -> str | None:
+    """Return what two limits without an undecided zone leave to luck; None for other promises."""
+    most: float | None = outcome.model.guarantee_.feasible_up_to
+    if most is None:
+        return None
+    return (
+        f"One threshold keeps both limits up to {percent(most, ROUND_FLOOR)} confidence. Where none does in truth, each one that a "
+        f"lucky sample allows breaks a limit; such luck has a chance of at most {percent(1 - most, ROUND_CEILING)}. "
+        "If that is too much, let the model abstain"
+    )
+
+
 def write(outcome: Outcome, stem: Path) -> tuple[Path, Path]:
     """Write the card beside the model, as Markdown and as HTML; return both paths."""
     pages = jinja2.Environment(
@@ -107,6 +119,7 @@ def _facts(outcome: Outcome) -> dict[str, object]:
         "left_out": chosen.examples.left_out,
         "warnings": [*chosen.examples.warnings, *_doubts(outcome.doubts)],
         "bounds": outcome.bounds,
+        "room": room_of(outcome),
         "version": metadata.version("max-margin-classifiers"),
     }
 

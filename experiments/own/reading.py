@@ -18,9 +18,14 @@ import pandas as pd
 from mmc.experiments.own.errors import TableError
 from mmc.words import nearest
 
-ROWS = 20_000  # of one part
-_MISSING = ["?"]  # besides what pandas takes for a missing cell: empty, NA, NaN, null, None, …
+ROWS = 40_000  # of one part
+MISSING = (  # what a missing cell may hold: what pandas takes for one, and a question mark
+    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA"),
+    *("NULL", "NaN", "None", "n/a", "nan", "null", "?"),
+)
 _SEPARATORS = ",;\t|"
+_NOT_UTF8 = "{} is not UTF-8 text; save it as “CSV UTF-8”"
+_NO_FIT = "{}: a row does not fit the header ({}); check its quotes"
 _LARGEST_SHEET = 1 << 30  # bytes unpacked: an Excel file is a zip archive and may hide a large one
 
 
@@ -60,14 +65,25 @@ def _names(path: Path, names: list[str]) -> list[str]:
     return found
 
 
-def _delimited(path: Path, rows: int) -> Iterator[pd.DataFrame]:
+def header(path: Path) -> tuple[list[str], str, int]:
+    """Return the column names of a text file, what separates its cells, and how many lines the names take."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             first = file.readline()
             tab = path.suffix.lower() == ".tsv"
             separator = "\t" if tab else max(_SEPARATORS, key=lambda mark: (first.count(mark), mark == ","))
             file.seek(0)
-            names = _names(path, next(csv.reader(file, delimiter=separator), []))
+            lines = csv.reader(file, delimiter=separator)
+            return _names(path, next(lines, [])), separator, lines.line_num
+    except UnicodeDecodeError:
+        raise TableError(_NOT_UTF8.format(path)) from None
+    except csv.Error as error:
+        raise TableError(_NO_FIT.format(path, error)) from None
+
+
+def _delimited(path: Path, rows: int) -> Iterator[pd.DataFrame]:
+    names, separator, _ = header(path)
+    try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # rows that are longer than the header
             with pd.read_csv(
@@ -77,16 +93,17 @@ def _delimited(path: Path, rows: int) -> Iterator[pd.DataFrame]:
                 header=0,
                 dtype=str,
                 index_col=False,
-                na_values=_MISSING,
+                na_values=list(MISSING),
+                keep_default_na=False,
                 skipinitialspace=True,
                 encoding="utf-8-sig",
                 chunksize=rows,
             ) as parts:
                 yield from parts
     except UnicodeDecodeError:
-        raise TableError(f"{path} is not UTF-8 text; save it as “CSV UTF-8”") from None
-    except (pd.errors.ParserError, pd.errors.ParserWarning, csv.Error) as error:
-        raise TableError(f"{path}: a row does not fit the header ({str(error).strip()}); check its quotes") from None
+        raise TableError(_NOT_UTF8.format(path)) from None
+    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
+        raise TableError(_NO_FIT.format(path, str(error).strip())) from None
 
 
 def _parquet(path: Path, rows: int) -> Iterator[pd.DataFrame]:

@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from benchmarks._cluster import Cost, Limits, law, write
+from benchmarks._cluster import Command, Cost, Limits, law, write
 from benchmarks.cluster import _order, _units
 
 
@@ -29,10 +29,11 @@ def test_no_part_of_the_law_is_negative():
 
 
 def test_the_page_says_when_the_client_is_the_limit(tmp_path):
-    write(costs(), Limits(50_000, 2000, 200), tmp_path)
+    write(Command(22.0, 20.0, 1.15), costs(), Limits(50_000, 2000, 200, 0.25), tmp_path)
     page = (tmp_path / "cluster.md").read_text("utf-8")
+    assert "| `--cluster local:2` | 22.0 | 1.10 | 1.15 |" in page
     assert "about 200 orders a second (5 ms each" in page
-    assert "from 200 · d workers on: 50 workers with short units" in page
+    assert "from 200 · d workers on: 50 workers with short units, whose orders last 0.25 s" in page
     assert "| 2 workers | 0.15 | 0.6 | 5.1 | 0.1 + 5 ms · units |" in page
     with (tmp_path / "cluster.csv").open() as file:
         assert len(list(csv.DictReader(file))) == 12

@@ -68,3 +68,16 @@ def test_where_a_table_does_not_fit_each_cell_has_a_line(tmp_path, monkeypatch, 
     assert "2 of 3 cells moved" in printed
     assert "dataset=gamma_synthetic method=SVM error: before absent, after" in printed
     assert "dataset=gamma_synthetic method=SVC error: before" in printed
+
+
+def test_a_reference_that_is_written_anew_says_what_moved(tmp_path, capsys):
+    study = tmp_path / "small.yaml"
+    study.write_text(STUDY)
+    assert update(study) == 0
+    assert "moved" not in capsys.readouterr().out
+    reference_file = tmp_path / "results" / "small" / "reference.csv"
+    reference_file.write_text(reference_file.read_text().replace("SVM", "SVC"))
+    assert update(study) == 0
+    assert "small: 2 of 3 cells moved" in capsys.readouterr().out
+    assert update(study) == 0
+    assert "small: 3 cells, none moved" in capsys.readouterr().out

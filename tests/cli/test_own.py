@@ -60,6 +60,14 @@ def test_two_rates_and_a_word_for_undecided(folder):
     assert ((found["label"] == "unsure") == (found["abstained"] == 1)).all()
 
 
+def test_two_rates_and_one_threshold_say_what_is_left_to_luck(folder):
+    rates = ("--max-error", "defect=0.3", "--max-error", "fine=0.4")
+    done = mmc("fit", "parts.csv", "--target", "verdict", *rates, *ONE)
+    assert done.exit_code == 0, done.exception
+    assert "One threshold keeps both limits up to" in done.output
+    assert "--abstain" in done.output
+
+
 def test_without_rates_it_shows_what_is_possible(folder):
     done = mmc("fit", "parts.csv", "--target", "verdict", *ONE)
     assert done.exit_code == 0, done.exception

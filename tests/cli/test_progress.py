@@ -24,7 +24,9 @@ def clock(monkeypatch):
 
 def display(names=NAMES, left=(), width=80):
     out = Console(file=io.StringIO(), force_terminal=True, width=width)
-    return Display(out, [SimpleNamespace(name=name) for name in names], left)
+    shown = Display(out, [SimpleNamespace(name=name) for name in names])
+    shown.expect(left)
+    return shown
 
 
 def screen(shown, width=80):
@@ -128,7 +130,8 @@ def test_a_very_long_name_and_one_that_looks_like_markup(clock, width):
 def test_plain_lines_say_which_of_how_many(clock, capsys):
     out = Console(file=io.StringIO(), width=160)
     configs = [SimpleNamespace(name=name) for name in NAMES]
-    with Display(out, configs, [0, 12, 23]) as shown:
+    with Display(out, configs) as shown:
+        shown.expect([0, 12, 23])
         work = shown.each()
         next(work)
         shown(Progress("first", 10, 10, {}, 0))  # all from the store: nothing to say

@@ -56,6 +56,8 @@ def test_a_bound_is_kept_only_if_no_point_too_many_is_wrong(wrong, held):
     model = SimpleNamespace(
         worst_case_error_=np.array([0.2, 0.05]), solution_=Solution(Status.SOLVED, 1.0, 0.0, 1, 0.0, "none", "1")
     )
-    facts = outcome("", SimpleNamespace(error=None, estimator=model, decision=said, seconds=0.0), truth).facts
+    facts = outcome(
+        "", SimpleNamespace(error=None, estimator=model, decision=said, predicted=None, seconds=0.0), truth
+    ).facts
     assert facts["bound_pos"] == pytest.approx(95)
     assert (facts["held_pos"], facts["held_neg"]) == (held, 100.0)

@@ -1,6 +1,7 @@
 """What a user is told of the data before a run."""
 
-from mmc.experiments.data_facts import DataFacts, dump, parse, too_large, troubles
+from mmc.experiments.data_facts import DataFacts, dump, parse
+from mmc.experiments.data_used import too_large, troubles
 from mmc.experiments.validation import load
 
 STUDY = """\

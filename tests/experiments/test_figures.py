@@ -145,6 +145,16 @@ def plain(tmp_path, figure, labels=("2", "10")):
     return outcome, figure
 
 
+def apart(tmp_path, text, figure):
+    """Run a study of twenty points b around 0 and twenty points a around 4; return its outcome."""
+    rng = np.random.default_rng(1)
+    rows = [f"{x},{y},{label}" for label, shift in (("b", 0), ("a", 4)) for x, y in rng.normal(shift, 1, size=(20, 2))]
+    (tmp_path / "two.csv").write_text("\n".join(["a,b,c", *rows]))
+    (tmp_path / "plain.yaml").write_text(text + f"  f: {figure}\n")
+    with Store(None) as store:
+        return run(load(tmp_path / "plain.yaml"), store, engine(1))
+
+
 def test_boundaries_draw_both_classes_of_a_file_without_positive(tmp_path):
     """The larger label is the positive class: 10, not 2, which is larger as text only."""
     outcome, figure = plain(tmp_path, "{kind: boundaries, methods: [L]}")
@@ -185,12 +195,7 @@ def test_the_edge_of_feasibility_is_that_of_the_positive_class(tmp_path):
 
 def test_ellipsoids_of_a_file_without_positive(tmp_path):
     text = PLAIN.replace("  G: {method: error-rate, grid: {eta_pos: [0.5, 0.9], eta_neg: [0.5, 0.9]}}\n", "")
-    rng = np.random.default_rng(1)
-    rows = [f"{x},{y},{label}" for label, shift in (("b", 0), ("a", 4)) for x, y in rng.normal(shift, 1, size=(20, 2))]
-    (tmp_path / "two.csv").write_text("\n".join(["a,b,c", *rows]))
-    (tmp_path / "plain.yaml").write_text(text + "  f: {kind: ellipsoids, method: L}\n")
-    with Store(None) as store:
-        outcome = run(load(tmp_path / "plain.yaml"), store, engine(1))
+    outcome = apart(tmp_path, text, "{kind: ellipsoids, method: L}")
     ((_, figure),) = draw_all(outcome)
     positive = next(c for c in figure.axes[0].collections if c.get_label() == "positive")
     assert len(positive.get_offsets()) == 20
@@ -295,12 +300,7 @@ def test_the_name_of_a_figure_is_never_a_path(tmp_path, name):
 def test_dollars_and_underscores_of_users_are_text(tmp_path):
     """Between two $ matplotlib would read a formula, and fail on this one; a first _ would hide a line's name."""
     text = PLAIN.replace("  L: {", '  "_L $\\\\bad$ 5": {')
-    rng = np.random.default_rng(0)
-    rows = [f"{x},{y},{label}" for label, shift in (("b", 0), ("a", 4)) for x, y in rng.normal(shift, 1, size=(20, 2))]
-    (tmp_path / "two.csv").write_text("\n".join(["a,b,c", *rows]))
-    (tmp_path / "plain.yaml").write_text(text + "  f: {kind: boundaries}\n")
-    with Store(None) as store:
-        outcome = run(load(tmp_path / "plain.yaml"), store, engine(1))
+    outcome = apart(tmp_path, text, "{kind: boundaries}")
     outcome.draw(tmp_path)
     assert "_L $\\bad$ 5" in (tmp_path / "f.svg").read_text()
 
@@ -338,3 +338,21 @@ figures: {f: {kind: hulls, dataset: plane, svm: S, ellipsoids: E}}
     path.write_text(path.read_text().replace("svm: S", "svm: E"))
     with pytest.raises(ConfigError, match="'E' is no linear method of the kind 'svm'"):
         load(path)
+
+
+@pytest.mark.parametrize(("lines", "columns", "bands"), [([1, 10, 100], 1, 3), ([1, 10, 100, 1000], 4, 1)])
+def test_no_more_than_three_bands_overlap(lines, columns, bands, tmp_path):
+    from matplotlib.collections import PolyCollection
+
+    (tmp_path / "f.yaml").write_text(
+        "title: f\ndatasets:\n  two_norm: {options: {n_pos: 20, n_neg: 20}}\nsplit: {kind: stratified-kfold, folds: 3, repetitions: 2}\n"
+        f"methods:\n  R: {{method: rmm, grid: {{C: {lines}, B: [1.5, 3]}}}}\n"
+        "table: {rows: [C], columns: [B], metrics: [error]}\nfigures:\n  f: {kind: curves, method: R, x: B, lines: C}\n"
+    )
+    with Store(None) as store:
+        ((_, figure),) = draw_all(run(load(tmp_path / "f.yaml"), store, engine(1)))
+    panels = figure.axes
+    assert len(panels) == columns
+    for panel in panels:
+        assert sum(isinstance(part, PolyCollection) for part in panel.collections) == bands
+    plt.close(figure)

@@ -1,5 +1,8 @@
 """The code that decides a record is in its key; the code that only shows it is not."""
 
+import ast
+from pathlib import Path
+
 import pytest
 
 from mmc.experiments import fingerprint as fp
@@ -70,3 +73,26 @@ def test_every_method_and_solver_is_found(method):
         assert "numpy" in libraries
         assert "pydantic" not in libraries
         assert len(fp.fingerprint(method, solver)["source"]) == 16
+
+
+def test_imports_are_those_of_the_whole_syntax():
+    root = Path(fp.__file__).parents[1]
+    sources = [
+        path.read_text("utf-8")
+        for room in ("datasets", "experiments", "methods", "mmc")
+        for path in (root / room).rglob("*.py")
+    ]
+    assert len(sources) > 100
+    written = "if a:\n    import b.c as d, e  # (f\nfrom g import (  # h\n    i,\n)\n"
+    for source in (*sources, written):
+        names = set()
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        assert fp.imported(source) == names
+
+
+def test_a_sentence_is_no_import():
+    assert fp.imported('"""What comes\nfrom here on, and\nimport of goods.\n"""\nimport a\n') == {"a"}

@@ -340,7 +340,7 @@ def test_bytes_are_numbers(folder, monkeypatch, change):
 
 
 def test_a_large_test_part_is_decided_in_blocks(folder, outcome, monkeypatch):
-    monkeypatch.setattr("mmc.methods.base.WHOLE", 8000)
+    monkeypatch.setattr("mmc.methods.stored.WHOLE", 8000)
     config = study(folder, changes=pairs_only("SVM", "LDA"))
     with Store(None) as store:
         blocks = run(config, store, engine(1))

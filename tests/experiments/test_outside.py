@@ -185,7 +185,7 @@ def test_a_cluster_compares_their_versions_and_sources(tmp_path):
     roots = roots_of(plan(load(written(tmp_path))))
     code = code_of(roots)
     assert code["method sklearn.ensemble.RandomForestClassifier"].startswith("scikit-learn ")
-    assert code_of([*roots, "method:nobody"])["method nobody"] == "absent"
+    assert code_of((*roots, "method:nobody"))["method nobody"] == "absent"
     assert "mmc.methods.outside" in code
 
 

@@ -1,5 +1,7 @@
 """Mean ranks over data sets: against scikit-posthocs, and in a figure."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scikit_posthocs
@@ -7,7 +9,7 @@ from scipy.stats import friedmanchisquare
 
 from mmc.experiments.engines import opened
 from mmc.experiments.errors import ConfigError
-from mmc.experiments.figures.ranks import Ranking
+from mmc.experiments.figures.ranks import Ranking, Ranks
 from mmc.experiments.run import run
 from mmc.experiments.store import Store
 from mmc.experiments.validation import load
@@ -63,6 +65,22 @@ def test_the_figure_names_every_method(tmp_path):
     assert "ranks.svg" in names
     drawn = (tmp_path / "ranks.svg").read_text()
     assert all(word in drawn for word in ("SVM", "LDA", "Bayes", "Friedman"))
+
+
+def test_a_method_without_a_classifier_is_last_and_a_set_that_was_not_run_is_left_out(tmp_path):
+    path = tmp_path / "ranks.yaml"
+    path.write_text(STUDY.replace("GaussianNB", "MultinomialNB"))  # it refuses negative features
+    with Store(None) as store, opened(1) as engine:
+        outcome = run(load(path), store, engine)
+    labels, scores, kept = Ranks().scores(outcome.table, outcome.config.experiment)
+    assert kept == ["two_norm", "ring_norm"]
+    assert np.isinf(scores[:, labels.index("Bayes")]).all()
+    assert Ranking.of(labels, scores, 0.05).methods[-1] == "Bayes"
+    outcome.draw(tmp_path)
+    assert "no classifier counts as last (2 of 6)" in (tmp_path / "ranks.svg").read_text()
+    first, *others = outcome.table.cells
+    partly = replace(outcome.table, cells=(replace(first, missing=1), *others))
+    assert Ranks().scores(partly, outcome.config.experiment)[2] == ["ring_norm"]
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,10 @@ def test_a_record_comes_back_as_it_was_written(status, counts, proof, said, fact
 @pytest.mark.parametrize(
     "text",
     ["", "null", "[]", "{}", '{"status": "wonderful", "seconds": 1}', '{"status": "solved", "seconds": "x"}']
-    + [json.dumps({"status": "solved", "seconds": 1, key: 3}) for key in ("counts", "proof", "ballot", "facts")],
+    + [
+        json.dumps({"status": "solved", "seconds": 1, key: 3})
+        for key in ("counts", "proof", "ballot", "choice", "facts")
+    ],
 )
 def test_what_is_no_record_is_refused(text):
     with pytest.raises(ValueError):  # noqa: PT011

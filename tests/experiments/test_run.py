@@ -8,22 +8,7 @@ from mmc.experiments.plan import plan
 from mmc.experiments.run import run
 from mmc.experiments.store import Store
 from mmc.experiments.validation import load
-
-STUDY = """\
-title: small
-seed: 3
-datasets:
-  two_norm: {options: {n_pos: 40, n_neg: 50}}
-split: {kind: stratified-kfold, folds: 3, repetitions: 8, redraw: true}
-methods:
-  L: {method: error-rate}
-  NL: {method: error-rate, kernel: rbf, gamma: 1.0}
-grid:
-  - {eta_pos: 0.9, eta_neg: 0.5}
-  - {eta_pos: 0.5, eta_neg: 0.5}
-  - {eta_pos: 0.05, eta_neg: 0.05}
-table: {rows: [eta_pos], columns: [method]}
-"""
+from tests.experiments.small_study import STUDY
 
 
 @pytest.fixture

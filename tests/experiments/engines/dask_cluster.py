@@ -10,6 +10,13 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent.parent
+# `python -m dask`, which ends with the process that started it, however that one ends
+DASK = """\
+import ctypes, runpy, signal, sys
+if sys.platform == "linux":
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+runpy.run_module("dask", run_name="__main__", alter_sys=True)
+"""
 ROOMS = ("cli", "configs", "datasets", "experiments", "methods")
 
 
@@ -42,7 +49,7 @@ class DaskCluster:
         path = os.pathsep.join(dict.fromkeys((str(code), str(ROOT))))
         with (home / "out").open("w") as out:
             self.processes[name] = subprocess.Popen(
-                [sys.executable, "-m", "dask", kind, *map(str, words)],
+                [sys.executable, "-c", DASK, kind, *map(str, words)],
                 cwd=home,
                 env={**env, "PYTHONPATH": path},
                 stdout=out,

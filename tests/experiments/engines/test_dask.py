@@ -1,5 +1,7 @@
 """A cluster: the same tables as on one machine, whatever happens to its workers."""
 
+import os
+import signal
 import sys
 import time
 from dataclasses import replace
@@ -10,6 +12,7 @@ from mmc.cli import check_verb, verbs
 from mmc.cli.choices import Places, Power, Selection
 from mmc.experiments import render
 from mmc.experiments.engines import engine, opened
+from mmc.experiments.engines.base import TERMINAL
 from mmc.experiments.engines.dask import Dask
 from mmc.experiments.errors import EngineError, TrialError
 from mmc.experiments.plan import plan
@@ -223,6 +226,21 @@ def test_a_worker_gives_blas_one_thread_however_many_it_has(cluster, units):
     assert {record.message for record in found.values()} == {"1"}
 
 
+def test_a_local_cluster_gives_the_tables_and_does_not_hear_the_terminal(studies):
+    """Ctrl-C reaches all processes of a terminal: the client ends the workers, so these do not listen."""
+    with opened(cluster="local:2") as made:
+        assert table("own", made) == table("own", engine(1))
+        there = made._engine.result()._client.run(lambda: (os.getppid(), signal.pthread_sigmask(signal.SIG_BLOCK, [])))
+    assert len(there) == 2
+    assert all(blocked >= TERMINAL for _, blocked in there.values())
+    assert len({parent for parent, _ in there.values()}) == 1
+
+
+def test_a_cluster_that_nobody_asks_is_left_alone():
+    with opened(cluster="tcp://127.0.0.1:1"):
+        pass
+
+
 def test_the_command_takes_an_address(cluster, studies, tmp_path, monkeypatch):
     """`mmc run` and `mmc check --update`, the latter from the records of the former."""
     chosen, places = Selection(("own.yaml",)), Places(tmp_path / "runs", tmp_path / "results")
@@ -252,9 +270,9 @@ def test_without_dask_there_is_a_message(monkeypatch):
     monkeypatch.delitem(sys.modules, "mmc.experiments.engines.dask")
     with (
         pytest.raises(EngineError, match=r"pip install 'max-margin-classifiers\[cluster\]'"),
-        opened(cluster="local:2"),
+        opened(cluster="local:2") as made,
     ):
-        pass
+        list(made([]))
 
 
 @pytest.mark.parametrize(
@@ -267,8 +285,8 @@ def test_without_dask_there_is_a_message(monkeypatch):
 )
 def test_a_wrong_address_is_one_message(address, message, monkeypatch):
     monkeypatch.setattr("mmc.experiments.engines.dask._REACH", 1)
-    with pytest.raises(EngineError, match=message), opened(cluster=address):
-        pass
+    with opened(cluster=address) as made, pytest.raises(EngineError, match=message):
+        list(made([]))
 
 
 def until(true, seconds=60):

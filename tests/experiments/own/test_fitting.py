@@ -1,22 +1,27 @@
 """The whole way: from a table to a promise, a card, a file and predictions."""
 
+import json
 import re
 from dataclasses import replace
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
 import pytest
+from pandas._libs.parsers import STR_NA_VALUES
 
 import mmc
-from mmc.experiments.own import card, picture
+from mmc.experiments.own import card, picture, predicting, reading
 from mmc.experiments.own.errors import ModelFileError, NotPossible, RequestError, TableError
 from mmc.experiments.own.fitting import Request, choose, examples_of, finish
 from mmc.experiments.own.model_file import save
 from mmc.experiments.own.possible import possible
 from mmc.experiments.own.predicting import predict
 from mmc.methods.order_statistics import upper_bound
+from mmc.words import percent
 from tests.experiments.own.making import parts
+from tests.experiments.test_report import browse, needs_chromium
 
 
 def unwatched(done, total, what):
@@ -170,6 +175,45 @@ def test_predictions_do_not_depend_on_the_size_of_the_parts(outcome, model, tmp_
     assert {file.name for file in tmp_path.iterdir() if "part" in file.suffix} == set()
 
 
+ODD = '''part_id ,note,"made",machine,alloy,weight,roughness,plant
+P1,"two
+lines, one comma",31.01.2024,north,A1, 20.5,1e0,Ulm
+P2,,01.02.2024,"south ",?,NA,#NA,Ulm
+"P3","say ""hi""",02.02.2024,west,B7,20.5 ,-nan,
+
+P4,x,,north,A2,?,0.25,Ulm
+'''
+
+
+@pytest.mark.parametrize(
+    ("cell", "other"),
+    [("P1", "P1"), ("0.25", "+0.25"), (",west", ', "west"'), (",B7", ", NA"), ("0.25,Ulm", "0.25"), ('"P3"', " P3")],
+)
+def test_the_quick_way_to_read_is_the_other_ones(outcome, model, tmp_path, monkeypatch, cell, other):
+    """Spaces, quotes, lines inside a cell, all words for a missing cell. What only the other one reads is read too."""
+    (tmp_path / "new.csv").write_text(ODD.replace(cell, other))
+
+    def never(*args):
+        raise AssertionError("the quick way was enough")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(predicting, "chunks", never if cell == other else predicting.chunks)
+        predict(model, tmp_path / "new.csv", tmp_path / "quick.csv", rows=3)
+    monkeypatch.setattr(predicting, "_quick", lambda path, table, rows: iter_of(TableError("no")))
+    predict(model, tmp_path / "new.csv", tmp_path / "slow.csv", rows=3)
+    assert (tmp_path / "quick.csv").read_text() == (tmp_path / "slow.csv").read_text()
+    assert pd.read_csv(tmp_path / "quick.csv")["part_id"].str.strip().tolist() == ["P1", "P2", "P3", "P4"]
+
+
+def iter_of(error):
+    raise error
+    yield
+
+
+def test_the_words_for_a_missing_cell_are_those_of_pandas():
+    assert set(reading.MISSING) == STR_NA_VALUES | {"?"}
+
+
 def test_a_model_of_a_csv_predicts_parquet(outcome, model, tmp_path):
     new = parts(40, seed=8)
     new.to_csv(tmp_path / "new.csv", index=False)
@@ -224,6 +268,18 @@ class Page(HTMLParser):
         self.links += [value for name, value in attrs if name in ("src", "href", "xlink:href")]
 
 
+def test_two_limits_without_an_undecided_zone_say_how_much_room_they_have(request_, outcome, tmp_path):
+    assert card.room_of(outcome) is None
+    both = finish(choose(replace(request_, max_error={"defect": 0.3, "fine": 0.4}), unwatched))
+    most = both.model.guarantee_.feasible_up_to
+    assert most >= 0.95
+    room = card.room_of(both)
+    assert percent(most, ROUND_FLOOR) in room
+    assert percent(1 - most, ROUND_CEILING) in room
+    for path in card.write(both, tmp_path / "both"):
+        assert room in path.read_text("utf-8")
+
+
 def test_the_card_says_what_is_promised_and_loads_nothing(outcome, tmp_path):
     markdown, html = card.write(outcome, tmp_path / "parts")
     page = Page()
@@ -240,6 +296,32 @@ def test_the_card_says_what_is_promised_and_loads_nothing(outcome, tmp_path):
             assert row.interval in text
         for entry in outcome.chosen.tried:
             assert entry.name in text
+
+
+LAYOUT = """<script>
+const box = name => document.querySelector(name).getBoundingClientRect();
+document.body.insertAdjacentHTML("beforeend", `<pre id="layout">${JSON.stringify({
+  below: box("main").top - box("header").bottom,
+  shifted: box("main").left - box("header").left,
+  overflow: document.documentElement.scrollWidth - innerWidth,
+  title: document.querySelector("h1").scrollWidth - document.querySelector("h1").clientWidth,
+})}</pre>`);
+</script></body>"""
+
+
+@needs_chromium
+@pytest.mark.parametrize("width", [1280, 500])
+def test_the_card_in_a_browser_has_its_title_above_the_promise(outcome, tmp_path, width):
+    page = card.write(outcome, tmp_path / "parts")[1].read_text("utf-8")
+    assert "script-src" not in page
+    page = re.sub(r'<meta http-equiv="Content-Security-Policy".*?>', "", page).replace("</body>", LAYOUT)
+    dom, _, asked = browse(page, tmp_path / "browser", width)
+    found = json.loads(re.search(r'<pre id="layout">(.*?)</pre>', dom)[1])
+    assert asked == set()
+    assert found["below"] >= 0
+    assert found["shifted"] == 0
+    assert found["overflow"] <= 0
+    assert found["title"] <= 0
 
 
 def test_names_from_files_are_shown_and_never_run(request_, tmp_path):
