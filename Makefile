@@ -52,7 +52,7 @@ fuzz: $(VENV)/.installed  ## attack configs, files, estimators, stores and runni
 	$(BIN)/python -m tests.fuzz.stores
 	$(BIN)/python -m tests.fuzz.kills
 
-readme: $(VENV)/.installed  ## make the scoreboard of README.md, the example of docs/ and docs/findings.md anew from results/
+readme: $(VENV)/.installed  ## make the scoreboard of README.md and what docs/ says of results/ anew
 	$(BIN)/python -m mmc.experiments.readme
 
 docs: $(VENV)/.installed  ## the documentation as a site, into build/docs; broken links are errors

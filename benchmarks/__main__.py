@@ -3,7 +3,7 @@
 Every module of this folder has a ``run()`` that yields rows: {"name", "against", "ours", "theirs", "ratio", "target"}, times
 in seconds, ratio = theirs / ours, and target the ratio to reach (None: for the record). A row may have a "note", printed below the table. All numerical libraries
 are held to one thread. A benchmark whose data are not on this machine says so and is left out. The exit code is 1 if a target
-is missed. Without names all run, but for those that are asked for only (`cluster`, `guarantee`, `moments` and `scaling`, see there).
+is missed. Without names all run, but for those that are asked for only (`bound_check`, `cluster`, `guarantee`, `moments` and `scaling`, see there).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 from mmc.datasets import DataError
 
 NAMES = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_"))
-ASKED_ONLY = {"cluster", "guarantee", "moments", "scaling"}
+ASKED_ONLY = {"bound_check", "cluster", "guarantee", "moments", "scaling"}
 
 
 def main(asked: list[str]) -> int:

@@ -24,12 +24,22 @@ class Cost:
 
 
 @dataclass(frozen=True)
+class Command:
+    """The seconds of `mmc run` on the same configs: on a local cluster, and with as many worker processes."""
+
+    cluster: float
+    jobs: float
+    allowed: float
+
+
+@dataclass(frozen=True)
 class Limits:
-    """Records that the store takes in a second; bytes of a unit that is sent alone, and in a full order."""
+    """Records that the store takes in a second; bytes of a unit that is sent alone, and in a full order; how long one lasts."""
 
     writes: float
     alone: float
     together: float
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -53,11 +63,21 @@ def law(costs: Sequence[Cost]) -> Law:
     return Law(float(start), float(max(each, 0.0)))
 
 
-def text(costs: Sequence[Cost], limits: Limits) -> str:
+def text(command: Command, costs: Sequence[Cost], limits: Limits) -> str:
     """Return the tables, and what they mean for a larger cluster."""
     counts = sorted({c.units for c in costs})
     most = max(c.batch for c in costs)
+    ratio = f"{command.cluster / command.jobs:.2f} | {command.allowed:g}"
     lines = ["# What a cluster costs", ""]
+    lines += [
+        "| the four configs of Nath's Table 1, by the command | seconds | ratio | at most |",
+        "|---|---:|---:|---:|",
+    ]
+    lines += [
+        f"| `--jobs 2` | {command.jobs:.1f} | | |",
+        f"| `--cluster local:2` | {command.cluster:.1f} | {ratio} |",
+        "",
+    ]
     for batch, title in ((most, f"at most {most} units in an order"), (1, "one unit in an order")):
         some = [c for c in costs if c.batch == batch]
         heads = " | ".join(f"{count:,} units" for count in counts)
@@ -82,7 +102,7 @@ def _meaning(costs: Sequence[Cost], limits: Limits) -> list[str]:
         f"- A unit has {limits.alone:,.0f} bytes with its order, {limits.together:,.0f} in a full one. Rows of data never travel "
         "with a unit.",
         f"- A worker that needs d seconds for an order asks for 1/d orders a second, so the client is busy all the time from "
-        f"{rate:,.0f} · d workers on: {rate * 0.25:,.0f} workers with short units, whose orders last 0.25 s; "
+        f"{rate:,.0f} · d workers on: {rate * limits.seconds:,.0f} workers with short units, whose orders last {limits.seconds:g} s; "
         f"{rate * 10:,.0f} with units of 10 s.",
         "- Beyond that, longer orders lift the limit in proportion, as does a machine of its own for scheduler and client; "
         "several configs can be run by several clients, each with a results folder of its own.",
@@ -91,14 +111,14 @@ def _meaning(costs: Sequence[Cost], limits: Limits) -> list[str]:
     ]
 
 
-def write(costs: Sequence[Cost], limits: Limits, folder: Path) -> None:
+def write(command: Command, costs: Sequence[Cost], limits: Limits, folder: Path) -> None:
     """Write the measurements, the tables and the figure."""
     page = io.StringIO()
     rows = csv.writer(page, lineterminator="\n")
     rows.writerow([field.name for field in fields(Cost)])
     rows.writerows(astuple(cost) for cost in costs)
     files.write(folder / "cluster.csv", page.getvalue())
-    files.write(folder / "cluster.md", text(costs, limits))
+    files.write(folder / "cluster.md", text(command, costs, limits))
     _draw(costs, folder)
 
 

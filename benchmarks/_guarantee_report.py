@@ -26,13 +26,13 @@ MARKERS = {"Gaussian": "o", "skewed": "^", "Gaussian, rounded": "s"}
 def write(rows: Sequence[Row], results: Sequence[Result], folder: Path) -> None:
     """Write simulation.csv, .md, .svg, .png, and peers.csv, .md."""
     folder.mkdir(parents=True, exist_ok=True)
-    _csv(
+    write_csv(
         folder / "simulation.csv",
         [{**asdict(row), "p_value": row.p_value, "verdict": verdict(row, rows)} for row in rows],
     )
     (folder / "simulation.md").write_text(simulation_text(rows), "utf-8")
     save("simulation", draw(rows), folder)
-    _csv(folder / "peers.csv", [asdict(result) for result in results])
+    write_csv(folder / "peers.csv", [asdict(result) for result in results])
     (folder / "peers.md").write_text(peers_text(results), "utf-8")
 
 
@@ -218,7 +218,8 @@ def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _csv(path: Path, rows: Sequence[dict[str, object]]) -> None:
+def write_csv(path: Path, rows: Sequence[dict[str, object]]) -> None:
+    """Write rows with numbers of six digits."""
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         table.writeheader()

@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from sklearn.decomposition import IncrementalPCA
@@ -34,7 +35,7 @@ from mmc.methods.numerics.kernels import Array
 from mmc.methods.numerics.moments import ClassMoments
 
 FOLDER = Path(__file__).parent.parent / "results" / "moments"
-ROWS, COLUMNS, GROUP = 10**7, 30, 10**6
+ROWS, COLUMNS, GROUP, PARTITION = 10**7, 30, 10**6, 250_000
 SIZES = tuple(10**k for k in range(4, 9))
 NAMES = [f"x{i}" for i in range(COLUMNS)]
 WANTED = sources.Wanted("y", tuple(NAMES))
@@ -59,9 +60,10 @@ def run() -> Iterator[dict[str, Any]]:
             note = f"Peak memory of the scan grew by {memory:.0f} MB." if peer is floor else None
             rows.append(row(what, name, target, ours, theirs, note))
             yield rows[-1]
-        one, two = (fresh.submit(on_workers, path, workers).result() for workers in (1, 2))
-        rows.append(row("Moments.scan, 2 workers of dask", "1 worker", 1.7, two, one))
-        yield rows[-1]
+        for source, name in ((path, "Parquet"), (None, "partitions that the workers make")):
+            one, two = (fresh.submit(on_workers, source, workers).result() for workers in (1, 2))
+            rows.append(row(f"Moments.scan of {name}, 2 workers of dask", "1 worker", 1.7, two, one))
+            yield rows[-1]
         passes = [fresh.submit(on_the_fly, n).result() for n in SIZES]
     rng = np.random.default_rng(0)
     a, b = (Moments.of(rng.normal(size=(200, COLUMNS)), np.arange(200) % 2) for _ in range(2))
@@ -132,16 +134,28 @@ def batches(path: Path) -> Iterator[tuple[Array, Array]]:
             yield sources.numbers(batch, NAMES), batch.column("y").to_numpy()
 
 
-def on_workers(path: Path, workers: int) -> float:
-    """Return the seconds of the clock of a scan by local workers of dask, started before; dask holds them to one thread."""
+def on_workers(path: Path | None, workers: int) -> float:
+    """Return the seconds of the clock of a scan by local workers of dask, started before; dask holds them to one thread.
+
+    Without a file, it is that of as many rows in partitions of a dask DataFrame, which the workers make.
+    """
+    from dask.dataframe import from_map
     from distributed import Client, LocalCluster
 
+    source = from_map(partition, range(ROWS // PARTITION)) if path is None else path
     with (
-        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
         Client(cluster) as client,
     ):
         client.wait_for_workers(workers)
-        return quickest(lambda: Moments.scan(path, target="y", cluster=client), 2)[0]
+        return quickest(lambda: Moments.scan(source, target="y", cluster=client), 3)[0]
+
+
+def partition(number: int) -> pd.DataFrame:
+    """Return random rows of two classes."""
+    rng = np.random.default_rng(number)
+    frame = pd.DataFrame(rng.random((COLUMNS, PARTITION)).T, columns=NAMES, copy=False)
+    return frame.assign(y=(frame["x0"] < 0.4).astype(np.int8))
 
 
 def on_the_fly(rows: int) -> Pass:

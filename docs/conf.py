@@ -14,6 +14,7 @@ generate.everything(HERE / "generated")
 
 project = "mmc"
 author = "the mmc developers"
+copyright = "the mmc developers; BSD-3-Clause"
 release = version = mmc.__version__
 extensions = [
     "myst_parser",
@@ -51,8 +52,8 @@ def _escape(app, what, name, obj, options, lines):
 
 
 def _inside(app, name, source):
-    """Name files of the repository that are no pages, instead of a link that leads out of the site."""
-    source[0] = re.sub(r"\[([^\]]+)\]\(\.\./[^)]*\)", r"`\1`", source[0])
+    """Name files of the repository that are no pages, instead of a link that leads out of the site. Pictures stay."""
+    source[0] = re.sub(r"(?<!!)\[([^\]]+)\]\(\.\./[^)]*\)", r"`\1`", source[0])
 
 
 def setup(app):

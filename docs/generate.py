@@ -169,7 +169,12 @@ def command_page():
 
 def python_page():
     """Return the list of the classes and functions that a program uses."""
-    names = [entry.name for entry in CATALOGUE.values()] + ["RateGuarantee", "InfeasibleProblem", "NotConverged"]
+    names = [entry.name for entry in CATALOGUE.values()] + [
+        "OneClassSMEM",
+        "RateGuarantee",
+        "InfeasibleProblem",
+        "NotConverged",
+    ]
     listed = "\n".join(f"   mmc.methods.{name}" for name in dict.fromkeys(names))
     return (
         "# Python reference\n\n```{eval-rst}\n.. autosummary::\n   :toctree: api\n   :nosignatures:\n\n"

@@ -17,9 +17,9 @@ data = datasets.load("breast_cancer")
 X = (data.X - data.X.mean(0)) / data.X.std(0)
 
 # %%
-# Ask for 20 % and 30 %. ``worst_case_error_`` says what is proven, in the order of ``classes_``.
+# Ask for 25 % and 35 %. ``worst_case_error_`` says what is proven, in the order of ``classes_``.
 
-model = ErrorRateClassifier(eta_pos=0.2, eta_neg=0.3, pos_label="malignant").fit(X, data.y)
+model = ErrorRateClassifier(eta_pos=0.25, eta_neg=0.35, pos_label="malignant").fit(X, data.y)
 print(model.classes_, model.worst_case_error_)
 
 # %%
@@ -39,6 +39,6 @@ edge = ErrorRateClassifier(pos_label="malignant").feasible_eta_neg(X, data.y, ra
 figure, axes = plt.subplots(figsize=(5, 4), layout="constrained")
 axes.plot(rates, edge, color="black")
 axes.fill_between(rates, 0, edge, facecolor="none", edgecolor="0.5", hatch="////")
-axes.plot(0.2, 0.3, "o", label="asked above")
+axes.plot(0.25, 0.35, "o", label="asked above")
 axes.set(xlabel="bound on the error of malignant", ylabel="bound on the error of benign", xlim=(0, 1), ylim=(0, 1))
 axes.legend()
