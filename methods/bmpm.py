@@ -9,8 +9,6 @@ from mmc.methods._sklearn import Interval
 from mmc.methods.estimated_moments import PerClass
 from mmc.methods.minimax import MPM
 from mmc.methods.numerics.kernels import Kernel
-from mmc.methods.problems.minimax import Minimax
-from mmc.methods.problems.moment_pair import MomentPair
 
 
 class BMPM(MPM):
@@ -151,7 +149,6 @@ class BMPM(MPM):
         )
         self.min_accuracy_neg = min_accuracy_neg
 
-    def _problem(self, pair: MomentPair) -> Minimax:
-        if self.min_accuracy_neg is None:
-            return Minimax.balanced(pair, self._nu)
-        return Minimax.at_level(pair, self.min_accuracy_neg, self._nu)
+    @property
+    def _level(self) -> float | None:
+        return self.min_accuracy_neg

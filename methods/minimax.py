@@ -215,8 +215,15 @@ class MPM(MomentMethod):
         kappa_pos, _ = curve.kappas(curve.at(np.sqrt(inner / (1 - inner)) + nu[1])[0])
         return np.concatenate([[_level(best_pos)], _level(kappa_pos - nu[0]), [0.0]]), neg
 
+    @property
+    def _level(self) -> float | None:
+        """The level that the negative class must keep; None: the same as the positive class."""
+        return None
+
     def _problem(self, pair: MomentPair) -> Minimax:
-        return Minimax.balanced(pair, self._nu)
+        return (
+            Minimax.balanced(pair, self._nu) if self._level is None else Minimax.at_level(pair, self._level, self._nu)
+        )
 
     def _solved(self, pair: MomentPair) -> Solved:
         """Return the normal, the solver's answer, what is proven of it, and who judges the delivered rule."""
@@ -260,8 +267,9 @@ class MPM(MomentMethod):
             raise InfeasibleProblem(_SAME_MEANS, 0.0)
         d, (Sx, Sy) = geometry.inner
         pair = train.work.once(("landmarks", id(geometry)), lambda: MomentPair.definite(d, Sx, Sy, geometry.ridge))
-        best = solve_large(geometry, pair, self._solved, self._nu, _LARGE_GAP)
-        bound, problem = best.bound, self._problem(pair)
+        asked = Minimax.asked(self._level, self._nu)
+        best = solve_large(geometry, pair, self._solved, self._nu, asked, _LARGE_GAP)
+        bound, problem = best.bound, Minimax(pair, None if self._level is None else asked[1], self._nu)
         c = [side / spread**2 for side, spread in zip(bound.sides, bound.spreads, strict=True)]
         weights = c[0] * geometry.share[0], c[1] * geometry.share[1]
         c0 = c[0] * geometry.ridge[0] + c[1] * geometry.ridge[1]

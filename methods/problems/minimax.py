@@ -51,7 +51,7 @@ class Minimax(Problem[Directions]):
     @classmethod
     def at_level(cls, pair: MomentPair, level: float, nu: tuple[float, float] = (0.0, 0.0)) -> Minimax:
         """Return the problem whose β must be at least ``level``; raise InfeasibleProblem if no hyperplane keeps it."""
-        size = sqrt(level / (1 - level)) + nu[1]
+        size = cls.asked(level, nu)[1]
         most = pair.largest_beside(nu[0])
         if size >= most * (1 - 1e-12):  # closer to the edge than rounding can tell
             largest = max(most - nu[1], 0.0) ** 2 / (1 + max(most - nu[1], 0.0) ** 2)
@@ -62,6 +62,11 @@ class Minimax(Problem[Directions]):
                 level - largest,
             )
         return cls(pair, size, nu)
+
+    @staticmethod
+    def asked(level: float | None, nu: tuple[float, float]) -> tuple[float, float]:
+        """Return the sizes that a hyperplane must keep at least, for the problem to have an answer."""
+        return (nu[0], nu[1] if level is None else sqrt(level / (1 - level)) + nu[1])
 
     def reached(self, a: Array) -> tuple[float, float, float, float]:
         """Return the sizes of both classes at a hyperplane a'd = 1 of this problem, and √(a'Σx a), √(a'Σy a)."""

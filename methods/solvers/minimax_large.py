@@ -23,6 +23,7 @@ from mmc.methods.problems import Answer
 from mmc.methods.problems.large_geometry import LargeGeometry, Span
 from mmc.methods.problems.minimax import WorstCase
 from mmc.methods.problems.moment_pair import MomentPair
+from mmc.methods.solvers.demand_large import demanded
 
 _PASSES = 40
 Solve = Callable[[MomentPair], tuple[Array, Answer[object, object], WorstCase, object]]
@@ -40,20 +41,30 @@ class LargeAnswer:
 
 
 def solve_large(
-    geometry: LargeGeometry, landmarks: MomentPair, solve: Solve, nu: tuple[float, float], tol: float
+    geometry: LargeGeometry,
+    landmarks: MomentPair,
+    solve: Solve,
+    nu: tuple[float, float],
+    asked: tuple[float, float],
+    tol: float,
 ) -> LargeAnswer:
     """Return the best answer: the first whose relative duality gap in the whole space is at most ``tol``, if there is one.
 
-    ``landmarks`` is the problem among landmarks; ``nu`` is part of both sizes.
+    ``landmarks`` is the problem among landmarks; ``nu`` is part of both sizes, and the sizes ``asked`` must be kept at least.
+    Where no hyperplane keeps them, ``solve`` raises InfeasibleProblem once that is proven.
     """
     span = Span(geometry.towards[:, None] / sqrt(geometry.dd), geometry.values_of_d[:, None] / sqrt(geometry.dd))
-    z, _, bound, _ = solve(landmarks)
-    found, S = [z[:, None]], geometry.inner[1]
-    factor, _ = _stationary(geometry, bound)
-    for _ in range(2):  # the directions in which z moves if the weights of the two covariances do
-        found.append(cho_solve(factor, np.hstack([part @ found[-1] for part in S])))
-    Z = np.hstack(found)
-    span.extend(geometry.on_landmarks(Z), geometry.factor.rows @ Z)
+    spent = 0
+    if max(asked) > 0 and geometry.edge.demand(asked)[1] >= 1:  # landmarks alone cannot keep them
+        _, spent = demanded(geometry, asked, span)
+    else:
+        z, _, bound, _ = solve(landmarks)
+        found, S = [z[:, None]], geometry.inner[1]
+        factor, _ = _stationary(geometry, bound)
+        for _ in range(2):  # the directions in which z moves if the weights of the two covariances do
+            found.append(cho_solve(factor, np.hstack([part @ found[-1] for part in S])))
+        Z = np.hstack(found)
+        span.extend(geometry.on_landmarks(Z), geometry.factor.rows @ Z)
     best: LargeAnswer | None = None
     for step in range(1, _PASSES + 1):
         Sx, Sy = geometry.covariance(span.Y)
@@ -76,7 +87,7 @@ def solve_large(
         upper = sqrt(max(upper2, z2)) - nu[0]
         gap = abs(upper / bound.objective - 1) if bound.objective > 0 else inf
         if best is None or gap < best.bound.gap:
-            best = LargeAnswer(beta, y, answer, replace(bound, gap=gap, bound=upper), step)
+            best = LargeAnswer(beta, y, answer, replace(bound, gap=gap, bound=upper), step + spent)
         if gap <= tol:
             break
         span.extend(more, products)

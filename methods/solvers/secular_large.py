@@ -14,16 +14,13 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from mmc.methods.numerics.kernels import Array
-from mmc.methods.numerics.secular_equations import NEVER, newton
+from mmc.methods.numerics.secular_equations import newton
 from mmc.methods.problems.ellipsoid_pair import ClosestPoints, EllipsoidPair, Separation, infeasible
-from mmc.methods.problems.feasible_edge import FeasibleEdge
 from mmc.methods.problems.large_geometry import LargeGeometry, Span
 from mmc.methods.solution import NotConverged
+from mmc.methods.solvers.demand_large import demanded
 
 _PASSES = 40
-_LEVEL = (
-    1e-4  # by how much less a larger span must ask for, if nothing is feasible yet, for more of it to be worth a pass
-)
 _EPS = float(np.finfo(float).eps)
 
 
@@ -42,15 +39,17 @@ def solve_large(problem: EllipsoidPair, geometry: LargeGeometry, tol: float, ver
         found.append(cho_solve(M, np.hstack([part @ found[-1] for part in S])))
     Z = np.hstack(found)
     span.extend(geometry.on_landmarks(Z), geometry.factor.rows @ Z)
-    least, before = inf, inf
+    least, spent = inf, 0
     for step in range(1, _PASSES + 1):
         along, spread = span.Y.T @ geometry.towards, geometry.covariance(span.Y)
         a, tau, _ = newton(along, spread, kappa, tau, (low, low), patience=25)
         if along @ a <= sum(k * sqrt(a @ part @ a) for k, part in zip(kappa, spread, strict=True)):
-            a, tau, p = _touching(along, spread, kappa)
-            if p >= 1 and p >= (1 - _LEVEL) * before:
+            p, passes = demanded(geometry, kappa, span)
+            if p >= 1:
                 raise infeasible(problem, p)
-            before = p
+            spent += passes
+            along, spread = span.Y.T @ geometry.towards, geometry.covariance(span.Y)
+            a, tau, _ = newton(along, spread, kappa, None, (low, low), patience=25)
         beta, y = span.C @ a, span.Y @ a
         scatter = geometry.scatter(y)
         residual = geometry.towards - beta
@@ -64,7 +63,7 @@ def solve_large(problem: EllipsoidPair, geometry: LargeGeometry, tol: float, ver
         proof = _certify(problem, geometry, beta, y, scatter, products[:, 1:])
         least = min(least, proof.gap)
         if proof.gap <= tol:
-            return ClosestPoints(np.append(0.0, beta), None, step, version, certificate=proof)
+            return ClosestPoints(np.append(0.0, beta), None, step + spent, version, certificate=proof)
         span.extend(more, products)
     raise NotConverged(
         f"the secular equations stopped at a relative duality gap of {least:.2g} after {_PASSES} passes over the kernel, above "
@@ -79,16 +78,6 @@ def _matrix(S: Array, kappa: tuple[float, float], tau: tuple[float, float]) -> t
     M = sum((part / t for part, k, t in zip(S, kappa, tau, strict=True) if k > 0), start=np.eye(S.shape[1]))
     factor, lower = cho_factor(M, lower=True, overwrite_a=True)
     return factor, bool(lower)
-
-
-def _touching(along: Array, S: Array, kappa: tuple[float, float]) -> tuple[Array, tuple[float, float], float]:
-    """Return r and τ near the edge of feasibility in a span, and what share of it the sizes ask for."""
-    edge = FeasibleEdge.of(along, S[0], S[1])
-    _, p, z = edge.demand(kappa)
-    w = edge.direction(z)
-    w *= 1e-3 * float(along @ along) / float(along @ w)
-    first, second = (p * sqrt(w @ part @ w) / k if k > 0 else NEVER for part, k in zip(S, kappa, strict=True))
-    return w, (first, second), p
 
 
 def _certify(

@@ -107,6 +107,31 @@ def test_what_is_infeasible_stays_so(points, monkeypatch):
         assert distance == pytest.approx(caught.value.distance, rel=1e-2, abs=1e-3)
 
 
+@pytest.mark.parametrize("most", [4, 16])
+@pytest.mark.parametrize("share", [0.6, 0.98, 0.999])
+def test_what_landmarks_alone_cannot_keep_is_kept_and_beyond_the_edge_it_is_refused(most, share, points, monkeypatch):
+    """The edge is that of the whole matrix, however few landmarks there are."""
+    X, y = points
+    kernel = {"kernel": "rbf", "gamma": 1.0, "ridge": 1e-2}
+    monkeypatch.undo()
+    with pytest.raises(InfeasibleProblem) as refused:
+        BMPM(0.999, **kernel).fit(X, y)
+    largest = 0.999 - refused.value.distance
+    size = np.sqrt(largest / (1 - largest))
+    level, beyond = ((k := factor * size) ** 2 / (1 + k**2) for factor in (share, 2 - share))
+    whole = BMPM(level, **kernel).fit(X, y)
+    whole_pair = ErrorRateClassifier(1.0, 1 - level, **kernel).fit(X, y)
+    nothing_whole(monkeypatch)
+    monkeypatch.setattr(large_moments, "_MOST", most)
+    large = BMPM(level, **kernel).fit(X, y)
+    assert large.solution_.objective == pytest.approx(whole.solution_.objective, rel=2e-6, abs=1e-6)
+    large_pair = ErrorRateClassifier(1.0, 1 - level, **kernel).fit(X, y)
+    assert large_pair.solution_.objective == pytest.approx(whole_pair.solution_.objective, rel=2e-6)
+    for model in (BMPM(beyond, **kernel), ErrorRateClassifier(1.0, 1 - beyond, **kernel)):
+        with pytest.raises(InfeasibleProblem):
+            model.fit(X, y)
+
+
 @pytest.mark.parametrize(
     "model",
     [
