@@ -3,7 +3,8 @@
 Every statement comes down to differences, each with a 95 % interval: over repetitions the corrected resampled t interval of Nadeau
 & Bengio (2003); of two methods on the same test points the exact one of McNemar's test; of a fitted line the t interval. A
 difference agrees with the statement if its whole interval does, speaks against it if its whole interval does that, and is
-open otherwise. A statement holds if all agree, in part if some do; it does not hold if none does and one speaks against it.
+open otherwise. A statement holds if all agree, in part if some do; it does not hold if none does and one speaks against it. Of a
+statement that one point is enough for (``some``) one must agree, and it fails only if all speak against it.
 """
 
 from __future__ import annotations
@@ -70,13 +71,18 @@ class Statement(Model):
         """Yield the methods and metrics that the statement names, for the check of a config."""
         raise NotImplementedError
 
+    def verdict(self, yes: int, no: int, found: int) -> Kept:
+        """Return what so many differences that agree and that speak against it make of the statement."""
+        if yes == found > 0:
+            return Kept.HOLDS
+        return Kept.PARTLY if yes else Kept.FAILS if no else Kept.OPEN
+
     def tested(self, table: Table, how: Pairing) -> Claim:
         """Return the statement with its verdict."""
         found = list(self.differences(table, how))
         answers = [self.agrees(one) for one in found]
         yes, no = answers.count(True), answers.count(False)
-        verdict = Kept.OPEN if not yes and not no else Kept.FAILS if not yes else Kept.PARTLY
-        verdict = Kept.HOLDS if found and yes == len(found) else verdict
+        verdict = self.verdict(yes, no, len(found))
         shown = found
         if len(found) > _LISTED:
             shown = [min(found, key=lambda one: one.value), max(found, key=lambda one: one.value)]
@@ -88,7 +94,7 @@ class Ordered(Statement):
     """The first is below, above or equal to the second: methods on one metric, metrics of one method, or a number.
 
     ``than`` is the metric of the second where it is another one, or the number. The difference is compared with ``by``; equal means
-    within ``within`` of it.
+    within ``within`` of it. With ``some``, one point of all that it is about is enough.
     """
 
     kind: Literal["below", "above", "equal"]
@@ -98,6 +104,12 @@ class Ordered(Statement):
     than: str | float | None = None
     by: float = 0.0
     within: float = Field(default=0.0, ge=0)
+    some: bool = False
+
+    def verdict(self, yes: int, no: int, found: int) -> Kept:
+        if not self.some:
+            return super().verdict(yes, no, found)
+        return Kept.HOLDS if yes else Kept.FAILS if no == found > 0 else Kept.OPEN
 
     def names(self) -> Iterator[tuple[str, str]]:
         for name in [*_listed(self.first), *_listed(self.second)]:

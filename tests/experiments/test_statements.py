@@ -42,6 +42,16 @@ def test_an_order_needs_its_whole_interval_on_one_side(shift, kind, verdict):
     assert claimed({**BELOW, "kind": kind}, *cells).verdict is verdict
 
 
+@pytest.mark.parametrize(
+    ("levels", "verdict"),
+    [([5, 9], Kept.HOLDS), ([5, 6], Kept.FAILS), ([5, 8], Kept.OPEN), ([8, 9], Kept.HOLDS), ([8, 8], Kept.OPEN)],
+)
+def test_one_point_is_enough_for_a_statement_about_some(levels, verdict):
+    cells = [cell("A", level + NOISE, eta=eta) for eta, level in enumerate(levels)]
+    given = {"kind": "above", "metric": "error", "first": "A", "than": 8.0 + float(NOISE.mean()), "some": True}
+    assert claimed(given, *cells).verdict is verdict
+
+
 def test_the_interval_is_that_of_the_paired_differences():
     """Both vary a lot, and together: paired the difference is clear, unpaired it is not. An overlap widens it."""
     wide = 20 * NOISE
