@@ -2,7 +2,7 @@
 
 A power law, t = a nᵖ, is a line through the logarithms. It is drawn on to ten times the pair that was measured, with the 95 %
 band of that line. Memory that is too little for a process's peak to show takes no part in it; where a program's own
-setting limits its memory, the law ends there.
+setting limits its memory, the law ends there. Beside it stand the numbers of earlier code, from before.csv, measured in the same way.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ CONFIDENCE = 0.95
 LEAST = {"seconds": 0.0, "megabytes": 1.0}
 LIMITS = {("SVM, libsvm", "megabytes"): 200.0}  # scikit-learn's cache_size: nearly all that libsvm takes is its cache
 # Okabe and Ito's colours, told apart with any colour vision; in grey by line style and marker.
+SUCCESSORS = {"M4, cone programs": "M4, Newton"}  # what takes the place of a solver of earlier code
 STYLES: tuple[tuple[str, Any, str], ...] = (
     ("#0072B2", "-", "o"),
     ("#0072B2", "--", "^"),
@@ -48,6 +49,10 @@ NOTES = """\
   cube; above 5,792 points the kernel matrix is no longer held as a whole, which bends its memory between 4,000 and 8,000; the
   rows that it keeps stop at 4 GB (`solver_options: {{memory: …}}`). libsvm's cache stops at 200 MB (scikit-learn's default),
   and time is then spent on making rows anew. The whole program has three sizes only, hence the width of its band."""
+_BEFORE = "- Before: the code of commit ab6dadb, measured in the same way on the same machine (before.csv)."
+
+
+_WHEN = ("before", "now", "p before", "p now")
 
 
 @dataclass(frozen=True)
@@ -90,11 +95,29 @@ def write(fits: Sequence[Fit], folder: Path) -> None:
         rows.writeheader()
         rows.writerows(asdict(fit) for fit in fits)
     save("scaling", draw(fits), folder)
-    (folder / "scaling.md").write_text(text(fits), "utf-8")
+    (folder / "scaling.md").write_text(text(fits, earlier(folder)), "utf-8")
 
 
-def text(fits: Sequence[Fit]) -> str:
-    """Return the two tables and what must be known to read them."""
+def earlier(folder: Path) -> list[Fit]:
+    """Return what was measured of earlier code, if that is there."""
+    file = folder / "before.csv"
+    if not file.exists():
+        return []
+    with file.open(encoding="utf-8", newline="") as rows:
+        return [
+            Fit(
+                row["model"],
+                int(row["n"]),
+                float(row["seconds"]),
+                float(row["megabytes"]),
+                float(row["gap"]) if row["gap"] else None,
+            )
+            for row in csv.DictReader(rows)
+        ]
+
+
+def text(fits: Sequence[Fit], before: Sequence[Fit] = ()) -> str:
+    """Return the tables and what must be known to read them."""
     sizes = sorted({fit.n for fit in fits})
     lines = ["# Time and memory over the number of points", ""]
     for title, what, words in (("seconds", "seconds", duration), ("MB", "megabytes", amount)):
@@ -117,7 +140,27 @@ def text(fits: Sequence[Fit]) -> str:
             lines.append(f"| {' | '.join([name, *cells])} |")
         lines.append("")
     gap = max(fit.gap for fit in fits if fit.gap is not None)
-    return "\n".join([*lines, NOTES.format(gap=gap)]) + "\n"
+    compared = _compared(before, fits)
+    return "\n".join([*lines, *compared, NOTES.format(gap=gap), *([_BEFORE] if compared else [])]) + "\n"
+
+
+def _compared(before: Sequence[Fit], after: Sequence[Fit]) -> list[str]:
+    """Return the table of earlier code beside this one: at the largest size that both have, and the powers."""
+    lines = []
+    for name in dict.fromkeys(fit.model for fit in before):
+        now = SUCCESSORS.get(name, name)
+        old, new = ({fit.n: fit for fit in fits if fit.model == of} for fits, of in ((before, name), (after, now)))
+        if not (both := old.keys() & new.keys()):
+            continue
+        n = max(both)
+        cells = [name if now == name else f"{name} → {now}", f"{n:,}"]
+        for what in ("seconds", "megabytes"):
+            laws = _law(before, name, what), _law(after, now, what)
+            cells += [_small(getattr(fit, what), LEAST[what]) for fit in (old[n], new[n])]
+            cells += ["–" if law is None else " ± ".join(law.exponent) for law in laws]
+        lines.append(f"| {' | '.join(cells)} |")
+    heads = ["before and after", "n"] + [f"{unit}, {when}" for unit in ("s", "MB") for when in _WHEN]
+    return [f"| {' | '.join(heads)} |", "|---|" + "---:|" * (len(heads) - 1), *lines, ""] if lines else []
 
 
 def draw(fits: Sequence[Fit]) -> Any:

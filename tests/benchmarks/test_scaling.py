@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as benchmarks
-from benchmarks._scaling import AHEAD, Fit, _law, amount, duration, text, write
+from benchmarks._scaling import AHEAD, Fit, _law, amount, duration, earlier, text, write
 
 
 def _fits(model="SVM, libsvm", sizes=(1000, 2000, 4000, 8000), memory=1e-3):
@@ -49,6 +49,16 @@ def test_the_files_hold_every_measurement(tmp_path):
         assert [float(row["seconds"]) for row in csv.DictReader(file)] == [fit.seconds for fit in fits]
     assert {path.name for path in tmp_path.iterdir()} == {f"scaling.{end}" for end in ("csv", "svg", "png", "md")}
     assert "| LP | 7.0 | – | – | – | – | – |" in text(fits)
+
+
+def test_earlier_code_stands_beside_this_one_at_the_largest_size_of_both(tmp_path):
+    before = [Fit("RMM", f.n, f.seconds, f.megabytes, 1e-7) for f in _fits(sizes=(1000, 2000, 4000), memory=2e-3)]
+    write(before, tmp_path)
+    (tmp_path / "scaling.csv").rename(tmp_path / "before.csv")
+    write([Fit("RMM", f.n, f.seconds / 4, f.megabytes, 1e-7) for f in _fits(memory=2e-3)], tmp_path)
+    assert earlier(tmp_path) == before
+    law, memory = "1.500 ± 0.000 | 1.500 ± 0.000", "1.000 ± 0.000 | 1.000 ± 0.000"
+    assert f"| RMM | 4,000 | 0.51 | 0.13 | {law} | 8.0 | 8.0 | {memory} |\n" in (tmp_path / "scaling.md").read_text()
 
 
 @pytest.mark.parametrize(
