@@ -91,7 +91,8 @@ class LDA(FromMoments):
         ridge = 1e-8 * (np.trace(scatter) + d @ d) / len(d) if self.ridge is None else self.ridge
         turned = without_rounding(d, scatter) if self.ridge is None else None
         axes, d, scatter = (None, d, scatter) if turned is None else turned
-        answer = self._solve(Discriminant(d, scatter + ridge * np.eye(len(d))))
+        scatter.flat[:: len(d) + 1] += ridge
+        answer = self._solve(Discriminant(d, scatter))
         w = answer.primal if axes is None else axes @ answer.primal
         return Fitted(
             answer.certificate.objective,

@@ -20,14 +20,13 @@ _EPS = float(np.finfo(float).eps)
 class PairMoments:
     """First and second moments: the rows are (x_j - mean)/√m_i, so that cov = rows'rows of a class.
 
-    ``member`` marks in its columns the rows of the positive class, which come first, and of the negative one. ``counts`` are the
-    sizes m_i of the classes, or the sums of their weights. If only ``given`` moments are known, the rows are their factors.
+    The first ``split`` rows are those of the positive class. ``counts`` are the sizes m_i of the classes, or the sums of their
+    weights. If only ``given`` moments are known, the rows are their factors.
     """
 
     mean_pos: Array
     mean_neg: Array
     rows: Array
-    member: Array
     split: int
     counts: tuple[float, float]
     roots: Array | None = None  # √(w_j / Σw), if rows have weights
@@ -54,15 +53,14 @@ class PairMoments:
                 means.append((roots[at] ** 2) @ rows[at])
                 rows[at] -= means[-1]
                 rows[at] *= roots[at][:, None]
-        member = _member(split, len(X) - split)
-        return cls(means[0], means[1], rows, member, split, (counts[0], counts[1]), roots)
+        return cls(means[0], means[1], rows, split, (counts[0], counts[1]), roots)
 
     @classmethod
     def given_as(cls, pos: Moments, neg: Moments) -> PairMoments:
         """Return what the moments of the two classes tell without their rows."""
         rows = np.vstack([pos.factor / sqrt(pos.count), neg.factor / sqrt(neg.count)])
         split = len(pos.factor)
-        return cls(pos.mean, neg.mean, rows, _member(split, split), split, (pos.count, neg.count), given=(pos, neg))
+        return cls(pos.mean, neg.mean, rows, split, (pos.count, neg.count), given=(pos, neg))
 
     def summed_up(self) -> tuple[Moments, Moments]:
         """Return the moments of each class without the rows."""
@@ -83,6 +81,13 @@ class PairMoments:
         assert self.given is not None
         origin = self.mean_neg + (self.mean_pos - self.mean_neg) / 2
         return origin, PairMoments.given_as(*(moments.affine(offset=-origin) for moments in self.given))
+
+    @cached_property
+    def member(self) -> Array:
+        """Marks in its columns the rows of the positive class, and of the negative one."""
+        member = np.zeros((len(self.rows), 2))
+        member[: self.split, 0] = member[self.split :, 1] = 1.0
+        return member
 
     @cached_property
     def difference(self) -> Array:
@@ -151,12 +156,6 @@ class PairMoments:
         """The covariance of the negative class."""
         rows = self.rows[self.split :]
         return rows.T @ rows
-
-
-def _member(pos: int, neg: int) -> Array:
-    member = np.zeros((pos + neg, 2))
-    member[:pos, 0] = member[pos:, 1] = 1.0
-    return member
 
 
 def _spread(m: Moments) -> Spread:

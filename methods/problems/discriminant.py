@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import eigh
 
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.problems import Certificate, Judged, Problem
-from mmc.methods.problems.delivered import HARD, Delivered, Verdict
+from mmc.methods.problems.delivered import EPS, HARD, Delivered, Verdict
 from mmc.methods.solution import FitError
 
 
@@ -46,15 +45,17 @@ class Discriminant(Problem[Judged[Array, Array, Certificate]]):
 
         Raises FitError if the means differ in one of these: the ratio is infinite there.
         """
-        d, scale = self.difference, np.sqrt(np.diag(self.scatter))
-        scale = np.where(scale > 1e-13 * np.abs(d), scale, np.abs(d))  # below is what rounding leaves of no scatter
+        d, scale = self.difference, np.sqrt(self.scatter.diagonal())
+        apart = np.abs(d)
+        scale = np.where(scale > 1e-13 * apart, scale, apart)  # below is what rounding leaves of no scatter
         scale[scale == 0] = 1.0
-        S, d = self.scatter / np.outer(scale, scale), d / scale
-        values, vectors = eigh(S)
-        flat = values <= 10 * len(values) * np.finfo(float).eps
-        if np.linalg.norm(d @ vectors[:, flat]) > 1e-6 * np.linalg.norm(d):
-            raise FitError("the classes have no scatter in a direction that separates them: use a ridge > 0")
-        values, vectors = values[~flat], vectors[:, ~flat]
+        S, d = self.scatter / (scale[:, None] * scale), d / scale
+        values, vectors = np.linalg.eigh(S)
+        flat = values <= 10 * len(values) * EPS
+        if flat[0]:  # they are in order
+            if np.linalg.norm(d @ vectors[:, flat]) > 1e-6 * np.linalg.norm(d):
+                raise FitError("the classes have no scatter in a direction that separates them: use a ridge > 0")
+            values, vectors = values[~flat], vectors[:, ~flat]
         return Axes(scale, values, vectors, vectors @ (d @ vectors))
 
 
@@ -62,7 +63,7 @@ def certify(problem: Discriminant, w: Array, y: Array) -> Certificate:
     """Return the ratio of w and how much larger, relative to the bound, that of any other direction could be."""
     axes = problem.axes
     d, w, y = axes.difference, axes.scale * w, axes.scale * y
-    if not np.any(d):
+    if not d.any():
         return Certificate(0.0, 0.0)
     along, within = float(w @ d), float(axes.values @ (w @ axes.vectors) ** 2)
     objective = along**2 / within if within > 0 else 0.0

@@ -26,7 +26,7 @@ import numpy as np
 from mmc.methods.numerics.balance import balanced
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.problems import Certificate, Judged, Problem
-from mmc.methods.problems.delivered import HARD, Delivered, Verdict, above
+from mmc.methods.problems.delivered import EPS, HARD, Delivered, Verdict, above
 
 
 class ScatterPlane(NamedTuple):
@@ -80,15 +80,19 @@ def judge(problem: ScatterMargin, rule: Delivered, multipliers: ScatterMultiplie
 
     The standard deviations of f in the classes are s_x and s_y, whatever the coordinates of the program were.
     """
-    s_x, s_y = rule.spreads((ridge, ridge))
-    width = s_x + s_y
-    shift = (s_x - s_y) / width if width > 0 else 0.0
+    sides = rule.sides((ridge, ridge))
+    (s_x, s_y), bound = sides.spreads, _bound(problem, multipliers)
+    width, blur = s_x + s_y, sum(sides.rounding)
+    # Rounding moves the spreads, and the shift by at most ``move``: not if w = 0, where both are 0.
+    shift, move = ((s_x - s_y) / width, 2 * blur / width) if width > 0 else (0.0, 0.0)
     margins = problem.sign * (rule.values - shift)
     if isinf(problem.C):
         least = float(margins.min())
-        return above(width / least if least >= 1 - HARD else inf, _bound(problem, multipliers))
-    slack, rounding = rule.charged(1 - margins, problem.C)
-    return above(width + slack, _bound(problem, multipliers), rounding)
+        off = (blur + width * (move + float(rule.noise.max())) / least) / least if width > 0 else 0.0
+        return above(width / least if least >= 1 - HARD else inf, bound, off)
+    short, slack = 1 - margins, rule.charged(1 - margins, problem.C)[0]
+    ends = (rule.charged(short + way * problem.sign, problem.C) for way in (-move, move))  # convex between them
+    return above(width + slack, bound, blur + max(map(sum, ends)) - slack)
 
 
 def _spread(problem: ScatterMargin, w: Array) -> tuple[float, float]:
@@ -108,6 +112,10 @@ def _feasible(problem: ScatterMargin, plane: ScatterPlane) -> tuple[Array, float
     scales = np.append(1.0, 1 / margins[np.abs(margins - 1) < 1e-3])
     slacks = np.array([np.maximum(1 - scale * margins, 0).sum() for scale in scales])
     best = int(np.argmin(scales * width + C * slacks))
+    # Where w = 0 is the best, a solver leaves a w that is too short for decision values to show its direction.
+    nothing, found = C * (len(z) - abs(float(z.sum()))), float(scales[best] * width + C * slacks[best])
+    if nothing <= (1 + len(z) * EPS) * found:
+        return np.zeros_like(w), 1.0 if z.sum() >= 0 else -1.0, nothing
     return w * scales[best], b * float(scales[best]), C * float(slacks[best])
 
 

@@ -39,7 +39,7 @@ from mmc.methods.problems.hinges import SvmProblem
 from mmc.methods.problems.knowledge import CriticalPoints, KnowledgeAnswer, KnowledgeProblem, PointRule
 from mmc.methods.problems.shapes import KnowledgeSets
 from mmc.methods.solution import NotConverged
-from mmc.methods.solvers import Capabilities, libsvm
+from mmc.methods.solvers import Capabilities, hinge_interior, libsvm
 from mmc.methods.solvers.knowledge_socp import VERSION, separate
 
 CAN = Capabilities(slack_per_point=True, squared_slack=True)
@@ -168,7 +168,9 @@ def _svm(
         found = libsvm.solve(SvmProblem(K + shared / (2 * problem.C), sign, bound), tol=tol)
         return found.dual.a, found.primal.b, found.version
     if not problem.shared_slack:
-        found = libsvm.solve(SvmProblem(K, sign, np.full(len(sign), problem.C)), tol=tol)
+        few = problem.kernel.kernel == "linear" and problem.sets.centers.shape[1] < len(sign)
+        # libsvm would hardly end: most rounds have many more points than features, and most points are on the wrong side
+        found = (hinge_interior if few else libsvm).solve(SvmProblem(K, sign, np.full(len(sign), problem.C)), tol=tol)
         return found.dual.a, found.primal.b, found.version
     alpha, b = _joint_svm(K, sign, owner, problem.C, hint, tol)
     return alpha, b, VERSION

@@ -56,7 +56,7 @@ def separate(
     )
     program = _ConeProgram(sets, owner, np.isfinite(C))
     answer = program.run(1.0, C * unit**2, tol, max_iter)
-    if str(answer.status) in ("PrimalInfeasible", "AlmostPrimalInfeasible"):
+    if np.isinf(C) and str(answer.status) in ("PrimalInfeasible", "AlmostPrimalInfeasible"):
         slack = _ConeProgram(sets, owner, True).run(0.0, 1 / (owner.max() + 1), tol, max_iter).obj_val
         raise inseparable_sets(slack)
     if str(answer.status) not in _WORTH_JUDGING:

@@ -48,14 +48,12 @@ def solve(problem: ScatterMargin, *, gap: float = 1e-6, max_iter: int = 100) -> 
     if isinf(problem.C):
         raise ValueError("C=inf is for solver='sequential-socp': the Newton steps need a bound for every multiplier")
     smallest, steps, at = np.inf, 0, _start(problem)
-    nothing = ScatterPlane(np.zeros(len(problem.share)), 1.0 if np.sum(problem.sign) >= 0 else -1.0)
     for k in range(max_iter):
         rough, taken = _svm(problem, at, max(1e-2 / 3**k, 1e-9))
         steps += taken
         refined, taken = _newton(problem, rough)
         steps += taken
-        pairs = [point.both(problem) for point in (refined, rough)]
-        for plane, dual in ((nothing, pairs[1][1]), *pairs):  # with a small C, w = 0 is the best
+        for plane, dual in (point.both(problem) for point in (refined, rough)):
             width = certify(problem, plane, dual)
             smallest = min(smallest, width.gap)
             if width.gap <= gap:

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 import psutil
+from threadpoolctl import threadpool_limits
 
 from mmc.methods import CATALOGUE
 from tests.fuzz.recomputed import WORTH, denied
@@ -149,6 +150,7 @@ def attempt(number: int, seed: int, fit: int) -> str:
 
 
 def _work(connection: Connection, seed: int) -> None:
+    threadpool_limits(1)  # threads that wait for each other would count as work
     while True:
         number, fit = connection.recv()
         connection.send(attempt(number, seed, fit))

@@ -68,7 +68,7 @@ def test_the_objective_of_the_soft_margin_is_that_of_its_definition(C):
     model = M4(C=C, ridge=1e-3).fit(X, z)
     w = model.coef_[0]
     s_x, s_y = (np.linalg.norm(S @ w) for S in halves(X, z, 1e-3))
-    b = model.intercept_[0] - (s_x - s_y) / (s_x + s_y)
+    b = model.intercept_[0] - ((s_x - s_y) / (s_x + s_y) if s_x + s_y > 0 else 0.0)
     value = s_x + s_y + C * np.maximum(1 - z * (X @ w + b), 0).sum()
     assert model.solution_.objective == pytest.approx(value, rel=1e-9)
 
@@ -114,3 +114,16 @@ def test_what_has_no_answer_is_an_error():
         M4(ridge=0.0).fit(np.column_stack([X, z]), z)
     with pytest.raises(NotConverged, match="certified to"):
         M4(solver_options={"gap": 1e-300}).fit(X, z)
+
+
+@pytest.mark.parametrize("solver", ["sequential-socp", "newton", "cvxpy"])
+@pytest.mark.parametrize("scale", [1.0, 1e6])
+def test_where_no_direction_is_worth_its_cost_w_is_exactly_0(solver, scale):
+    """A solver leaves a tiny w there, whose spreads the decision values do not show."""
+    X, z = overlapping(60)
+    z = np.where(np.arange(60) == 0, 1, -1)
+    model = M4(C=0.1, solver=solver).fit(scale * X, z)
+    assert not model.coef_.any()
+    np.testing.assert_array_equal(model.decision_function(scale * X), -1)
+    assert model.solution_.objective == pytest.approx(0.2, rel=1e-12)
+    assert np.isnan(model.rho_)

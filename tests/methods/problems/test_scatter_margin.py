@@ -5,7 +5,8 @@ from math import inf
 import numpy as np
 import pytest
 
-from mmc.methods.problems.scatter_margin import ScatterMargin, ScatterMultipliers, ScatterPlane, certify
+from mmc.methods.problems.delivered import Delivered
+from mmc.methods.problems.scatter_margin import ScatterMargin, ScatterMultipliers, ScatterPlane, certify, judge
 from mmc.methods.solvers import sequential_socp
 
 
@@ -39,3 +40,18 @@ def test_the_feasible_plane_keeps_every_margin_of_a_hard_problem():
     assert (sign * (problem.points @ found.w + found.b)).min() == pytest.approx(1)
     assert found.gap == 1  # multipliers of 0 prove nothing
     assert certify(problem, ScatterPlane(np.array([-1.0, -1.0]), 0.3), nothing).gap == inf
+
+
+@pytest.mark.parametrize("C", [0.1, inf])
+@pytest.mark.parametrize(("spread", "known"), [(1.0, 1e-10), (1e-6, 1e-6), (1e-15, inf)])
+def test_a_rule_is_worth_what_its_decision_values_show(C, spread, known):
+    """The spreads of f divide the margin: beside the size of f, rounding takes small ones away."""
+    sign = np.repeat([1.0, -1.0], [2, 4])
+    x = 3 * sign + spread * np.array([0.3, 1.2, -0.4, -0.9, 0.1, 0.5])
+    problem = ScatterMargin(x[:, None], sign, np.array([0.1]), C)
+    nothing = ScatterMultipliers(np.zeros(6), np.zeros(1), np.zeros(1))
+    average = np.column_stack([sign > 0, sign < 0]) / [2, 4]
+    rule = Delivered(x, average, 0.0, lambda: np.abs(x), np.ones(1))
+    # multipliers of 0 prove nothing: what the gap has above 1 is rounding
+    rounding = judge(problem, rule, nothing, 0.0).gap - 1
+    assert rounding < known if known < inf else rounding > 0.1

@@ -8,6 +8,7 @@ import pytest
 from mmc.methods.numerics.kernels import KernelSpec
 from mmc.methods.problems.knowledge import KnowledgeProblem
 from mmc.methods.problems.shapes import knowledge_sets
+from mmc.methods.solution import NotConverged
 from mmc.methods.solvers import alternating
 from tests.methods.test_knowledge import POLY, RBF, knowledge, matrices
 
@@ -59,3 +60,29 @@ def test_kernel_rows_are_computed_once_for_each_critical_point(params, novelty):
     assert len(rows) == len(X) + found.iterations * np.count_nonzero(sets.radii)
     counts = Counter(rows)
     assert [counts[tuple(point)] for point in dual.points] == [1] * len(dual.points)
+
+
+def test_with_few_features_no_svm_waits_for_libsvm(monkeypatch):
+    """Points join in every round; with more of them than features, most of libsvm's runs ended at their cap, and had to be repeated."""
+    draw = np.random.default_rng(0)
+    sign = np.repeat([1.0, -1.0], 25)
+    X = draw.normal(size=(50, 8)) + 0.7 * sign[:, None]
+    sets = knowledge_sets(X, sign, np.full(50, 0.5))
+    problem = KnowledgeProblem(sets, 10.0, KernelSpec("linear"), shared_slack=False)
+    with monkeypatch.context() as patch:
+        patch.delattr(alternating.libsvm, "solve")
+        found = alternating.solve(problem)
+    monkeypatch.setattr(alternating.hinge_interior, "solve", alternating.libsvm.solve)
+    other = alternating.solve(problem)
+    assert len(found.dual.points) == len(other.dual.points) > 50
+    w, v = (answer.primal.weights @ answer.primal.points for answer in (found, other))
+    np.testing.assert_allclose(w, v, rtol=1e-4, atol=1e-6)
+
+
+def test_rounding_is_not_taken_for_a_hard_margin_that_fails():
+    """With slacks there is always a solution: a cone program that calls one infeasible has lost it."""
+    X, sign = np.random.default_rng(0).normal(size=(24, 40)), np.repeat([1.0, -1.0], [10, 14])
+    X[0, 3] = 1e7
+    problem = KnowledgeProblem(knowledge_sets(X, sign, np.ones(24)), 1.0, KernelSpec("linear"))
+    with pytest.raises(NotConverged, match="the cone program ended as"):
+        alternating.solve(problem)
