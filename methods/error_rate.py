@@ -28,7 +28,10 @@ from mmc.methods.solution import Status
 
 @dataclass(frozen=True)
 class _View:
-    """The ellipsoids, how their covariances were made regular, and for a kernel the moments before and after."""
+    """The ellipsoids, how their covariances were made regular, and for a kernel the moments.
+
+    ``plain`` are moments that show K itself: where shrinkage has left nothing of a covariance, those before it.
+    """
 
     geometry: Geometry
     regular: Regular
@@ -202,16 +205,21 @@ class ErrorRateClassifier(MomentMethod):
         if large is not None:
             return _View(large[0], large[1], None, large[0])
 
-        def make() -> tuple[KernelMoments, int]:  # a callable kernel may own its result
+        def make() -> tuple[KernelMoments, KernelMoments, Regular | None]:
             n = len(train.X)
             require(COPIES * 8 * n**2, f"the Gram matrix of {n:,} points, with what the solver makes of it,", FEWER)
             K = spec(train.X, train.X)
             rank = dimensions(K) if auto else 0
-            return KernelMoments.of(K, train.sign > 0, train.weight, in_place=not callable(spec.kernel)), rank
+            own = not callable(spec.kernel)  # a callable kernel may keep its result
+            plain = KernelMoments.of(K, train.sign > 0, train.weight, in_place=own)
+            if not auto:
+                return plain, plain, None
+            regular = self._regular(lambda: plain.spreads(rank, train.counts))
+            m = plain.shrunk(*regular.shrinkage)
+            return (m if min(m.share) > 0 else plain), m, regular
 
-        plain, rank = train.work.once(("kernel moments", spec, auto), make)
-        regular = self._regular(lambda: plain.spreads(rank, train.counts))
-        m = plain.shrunk(*regular.shrinkage)
+        plain, m, shrunk = train.work.once(("kernel moments", spec, auto), make)
+        regular = self._regular(lambda: plain.spreads(0, train.counts)) if shrunk is None else shrunk
         geometry = KernelGeometry(m.member, self._total(regular), m.G, m.g, m.dd, m.noise)
         return _View(geometry, regular, plain, m)
 
@@ -296,7 +304,7 @@ class ErrorRateClassifier(MomentMethod):
             return problem.geometry.left_out(c0, weights)
         if view.plain is not None:
             m = view.plain
-            return LeftOut.of_gram(m.G, m.g, m.dd, train.sign > 0, c0, weights)
+            return LeftOut.of_gram(m.G, m.g, m.dd, train.sign > 0, c0, weights, m.share)
         moments = train.moments()
         weights = within_reach(weights, (moments.cov_pos.trace(), moments.cov_neg.trace()), c0)
         M = weights[0] * moments.cov_pos + weights[1] * moments.cov_neg

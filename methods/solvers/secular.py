@@ -26,8 +26,9 @@ from math import inf, isinf, log, sqrt
 
 import numpy as np
 from scipy.linalg import lstsq, null_space
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.lapack import dpotrs
 
+from mmc.methods.numerics.cholesky import factored
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.numerics.secular_equations import NEVER, newton
 from mmc.methods.numerics.secular_stack import SMALL, solve_stack
@@ -353,12 +354,10 @@ def _factor(gram: KernelGeometry, tau: Sequence[float], basis: _Basis) -> Array:
     G, g, t, sides = gram.G, gram.g, T, member
     if not whole:
         G, g, t, sides = G[np.ix_(left, left)], g[left], T[left], member[left]
-    total, failed = float(np.trace(G)), 1
+    total = float(np.trace(G))
     for _ in range(_PASSES):
-        M = np.array(G.T, order="F")
-        M.T.ravel()[:: len(t) + 1] += t
-        L, failed = dpotrf(M, lower=1, overwrite_a=1, clean=0)
-        if not failed:
+        L, made = factored(G, t)
+        if made:
             break
         # singular to rounding: a little more of the multipliers that are nearly 0
         t = t + 1e-15 * total + 10 * np.where(t < 1e-10 * total, t, 0.0)
