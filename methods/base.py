@@ -30,6 +30,7 @@ from mmc.methods.unweighted import RefusesWeights
 
 __all__ = ["COPIES", "FEWER", "Array", "BinaryMethod", "Fitted", "PathFitter", "Rule", "Step", "Training"]
 _DISCRETE = "biuUS"  # the kinds of labels that cannot be continuous
+_WHOLE = "biu"  # and those whose order is that of numbers
 
 
 class BinaryMethod(RefusesWeights, ClassifierMixin, StoredRule):
@@ -159,7 +160,7 @@ class BinaryMethod(RefusesWeights, ClassifierMixin, StoredRule):
         if self.kernel == "precomputed":
             _check_gram(points)
         self._resolve_gamma(points)
-        classes = np.unique(labels)
+        classes = _different(labels)
         if len(classes) > 2:
             self.classes_ = classes
             raise SeveralClasses(type(self).__name__, points, labels, len(classes))
@@ -173,12 +174,13 @@ class BinaryMethod(RefusesWeights, ClassifierMixin, StoredRule):
             raise ValueError(f"{type(self).__name__} needs two classes, got {len(self.classes_)} class")
         known = self.classes_.tolist()
         stated = self.pos_label if pos_label is None else pos_label
-        positive = positive_label(known) if stated is None else stated
+        numbers = self.classes_.dtype.kind in _WHOLE
+        positive = stated if stated is not None else known[1] if numbers else positive_label(known)
         if positive not in known:
             raise ValueError(f"pos_label={positive!r} is not a label of y: {known}")
         self.pos_label_ = self.classes_[known.index(positive)]
         self._flip = 1.0 if positive == known[1] else -1.0
-        if stated is None and are_words(known) and self._names_a_class:
+        if stated is None and not numbers and are_words(known) and self._names_a_class:
             warn_of_positive(positive, "pos_label=LABEL", stacklevel=5)
 
     def _validated(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, NDArray[np.generic]]:
@@ -227,6 +229,15 @@ class BinaryMethod(RefusesWeights, ClassifierMixin, StoredRule):
 
     def _examine(self, held_out: tuple[Held, Held]) -> None:
         """Hook: what left-out points say of the bounds of (positive, negative)."""
+
+
+def _different(labels: NDArray[np.generic]) -> NDArray[np.generic]:
+    """Return the different labels, sorted; of whole numbers it is known at once that there are only two."""
+    if labels.dtype.kind in _WHOLE:
+        ends = np.array([labels.min(), labels.max()])
+        if ends[0] != ends[1] and sum(np.count_nonzero(labels == end) for end in ends) == len(labels):
+            return ends
+    return np.unique(labels)
 
 
 def _check_gram(K: Array) -> None:

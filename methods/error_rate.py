@@ -196,7 +196,8 @@ class ErrorRateClassifier(MomentMethod):
         m = train.moments()
         regular = self._regular(lambda: m.spreads)
         rows = m.shrunk_rows(*regular.shrinkage)
-        geometry = Coordinates(m.member, self._total(regular), m.difference, rows)
+        known = m.covariances(*regular.shrinkage) if len(rows) > rows.shape[1] else None
+        geometry = Coordinates(m.member, self._total(regular), m.difference, rows, known)
         return _View(geometry if geometry.definite else geometry.compressed, regular)
 
     def _kernel_view(self, train: Training) -> _View:
@@ -309,8 +310,7 @@ class ErrorRateClassifier(MomentMethod):
         weights = within_reach(weights, (moments.cov_pos.trace(), moments.cov_neg.trace()), c0)
         M = weights[0] * moments.cov_pos + weights[1] * moments.cov_neg
         M.ravel()[:: len(M) + 1] += c0
-        rows = moments.rows[: moments.split], moments.rows[moments.split :]
-        return LeftOut.in_coordinates(rows, M, moments.difference, weights)
+        return LeftOut.in_coordinates(moments.rows, moments.split, M, moments.difference, weights)
 
 
 def _kappa(eta: float) -> float:

@@ -63,14 +63,14 @@ class LeftOut:
     weights: tuple[float, float]
 
     @classmethod
-    def in_coordinates(cls, rows: tuple[Array, Array], M: Array, d: Array, weights: tuple[float, float]) -> LeftOut:
-        """Return them where M and the rows u/√n of each class are known."""
+    def in_coordinates(cls, rows: Array, split: int, M: Array, d: Array, weights: tuple[float, float]) -> LeftOut:
+        """Return them where M and the rows u/√n are known, those of the positive class before the ``split``."""
         L, failed = dpotrf(M, lower=1, clean=0)
         w = np.full_like(d, nan) if failed else dpotrs(L, d, lower=1)[0]
-        half = [dtrsm(1.0, L, part.T, lower=1) for part in rows]
-        q = [part.shape[1] * np.einsum("ij,ij->j", part, part) for part in half]
-        e = [sqrt(len(part)) * (part @ w) for part in rows]
-        return cls((e[0], e[1]), (q[0], q[1]), float(d @ w), weights)
+        half = dtrsm(1.0, L, rows.T, lower=1).T
+        e, q = rows @ w, np.einsum("ij,ij->i", half, half)
+        pos, neg = split, len(rows) - split
+        return cls((sqrt(pos) * e[:pos], sqrt(neg) * e[pos:]), (pos * q[:pos], neg * q[pos:]), float(d @ w), weights)
 
     @classmethod
     def of_gram(
@@ -119,7 +119,9 @@ class LeftOut:
         off = (e - q / (n - 1)) / (1 - gamma * q)  # u'w_x
         d_along = self.along + (gamma * off - 1 / (n - 1)) * e  # d'w_x
         values = (share * d_along + (1 + (1 - share) / (n - 1)) * off) / (d_along - off / (n - 1))
-        mean, spread = float(values.mean()), float(values.std(ddof=1))
+        mean = float(values.sum()) / n
+        values -= mean
+        spread = sqrt(values @ values / (n - 1))
         kappa = mean / spread if spread > 0 else inf if mean > 0 else 0.0
         return Held(0.0 if np.isnan(kappa) else kappa, n)  # nan: rounding left nothing to judge by
 

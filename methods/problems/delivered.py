@@ -86,25 +86,42 @@ class Delivered:
     @cached_property
     def noise(self) -> Array:
         """How far rounding may move each decision value: its terms can be larger than their sum."""
+        length, lengths = self._lengths
+        return 4 * EPS * (length * lengths + abs(self.offset))
+
+    @property
+    def blur(self) -> float:
+        """The largest of these."""
+        length, lengths = self._lengths
+        return 4 * EPS * (length * float(lengths.max()) + abs(self.offset))
+
+    @cached_property
+    def _lengths(self) -> tuple[float, Array]:
+        """The length of all terms of a decision value at a point of length 1, and the lengths of the points."""
         lengths, terms = self.lengths(), self.coef
         if terms is None:
             assert self.dual is not None
             terms = self.dual * lengths
-        return 4 * EPS * (float(np.linalg.norm(terms)) * lengths + abs(self.offset))
+        return sqrt(terms @ terms), lengths
 
     @cached_property
+    def _middles(self) -> Pair:
+        """The mean in either class without the offset, which would take digits from a variance."""
+        pos, neg = (self.expansion @ self.average).tolist()
+        return pos, neg
+
+    @property
     def means(self) -> Pair:
         """The mean of f in the positive and in the negative class."""
-        pos, neg = (self.values @ self.average).tolist()
-        return pos, neg
+        return self._middles[0] + self.offset, self._middles[1] + self.offset
 
     @cached_property
     def variances(self) -> Pair:
         """The variance of f in either class."""
-        middles = (self.expansion @ self.average).tolist()  # without the offset, which would take digits
-        apart = self.expansion - np.where(self.average[:, 0] > 0, *middles)
-        pos, neg = (apart * apart @ self.average).tolist()
-        return pos, neg
+        pos, neg = self.expansion - self._middles[0], self.expansion - self._middles[1]
+        pos *= pos
+        neg *= neg
+        return float(pos @ self.average[:, 0]), float(neg @ self.average[:, 1])
 
     def spreads(self, ridge: Pair, shrinkage: Pair = (0.0, 0.0), norm2: float | None = None) -> Pair:
         """Return the standard deviations of f where the covariances are (1 - shrinkage_i) Σ_i + ridge_i I.
@@ -121,7 +138,7 @@ class Delivered:
     def sides(self, ridge: Pair, shrinkage: Pair = (0.0, 0.0), norm2: float | None = None) -> Sides:
         """Return where both classes lie, with `spreads` as they are regularised."""
         spreads = self.spreads(ridge, shrinkage, norm2)
-        blur = float(self.noise.max())
+        blur = self.blur
         # what a ridge adds to a spread is as exact as ‖w‖²
         square = 0.0 if norm2 is not None or not any(ridge) else self.norm2_rounding
         pos, neg = (blur + (more * square / (2 * s) if s > 0 else 0.0) for s, more in zip(spreads, ridge, strict=True))
