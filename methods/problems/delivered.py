@@ -151,6 +151,39 @@ class Delivered:
 
 
 @dataclass(frozen=True)
+class SidesStack:
+    """`Sides` of many linear rules: the arrays have a row for each class. ``norm2`` are their ‖w‖²."""
+
+    means: Array
+    spreads: Array
+    rounding: Array
+    norm2: Array
+
+    @classmethod
+    def of(
+        cls, X: Array, average: Array, longest: float, coefs: Array, offsets: Array, ridge: Pair, shrinkage: Pair
+    ) -> SidesStack:
+        """Return them for the rows of ``coefs``, as `Delivered.sides` does for one; ``longest`` is the largest ‖x‖."""
+        values, norm2 = X @ coefs.T, np.einsum("ij,ij->i", coefs, coefs)
+        middles = average.T @ values
+        variances = np.empty_like(middles)
+        for weight, middle, out in zip(average.T, middles, variances, strict=True):
+            apart = values - middle
+            apart *= apart
+            np.matmul(weight, apart, out=out)
+        share, more = 1 - np.array(shrinkage)[:, None], np.array(ridge)[:, None]
+        blur = 4 * EPS * (np.sqrt(norm2) * longest + np.abs(offsets))
+        means = (middles + offsets) * [[1.0], [-1.0]]
+        return cls(means, np.sqrt(share * variances + more * norm2), np.broadcast_to(blur, means.shape), norm2)
+
+    def errors(self, nu: Pair) -> Array:
+        """Return what `Sides.errors` does for one rule."""
+        spread = self.spreads + self.rounding
+        side = self.means - self.rounding - np.array(nu)[:, None] * spread
+        return np.where(side > 0, spread**2 / (spread**2 + side**2), 1.0)
+
+
+@dataclass(frozen=True)
 class OnMoments(Delivered):
     """The rule of a fit from moments alone: the judging points are the two means, ``within`` is the variance of f in either class."""
 

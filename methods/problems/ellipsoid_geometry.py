@@ -137,7 +137,7 @@ class Coordinates(Geometry):
         if few or len(self.rows) <= n:
             return False
         variances = self.covariances.diagonal(axis1=1, axis2=2)
-        if min(self.ridge) >= 1e-8 * float(variances.max()):  # no pivot is below the ridge
+        if min(self.ridge) > 1e-8 * float(variances.max()):  # no pivot is below the ridge
             return True
         for S, least in zip(self.covariances, 1e-4 * np.sqrt(variances), strict=True):
             factor, failed = dpotrf(S.T, lower=1, clean=0)

@@ -17,7 +17,7 @@ import numpy as np
 
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.problems import Answer, Certificate, Problem
-from mmc.methods.problems.delivered import Delivered, Sides, Verdict, apart
+from mmc.methods.problems.delivered import Delivered, Sides, SidesStack, Verdict, apart
 from mmc.methods.problems.ellipsoid_geometry import Geometry
 from mmc.methods.solution import InfeasibleProblem
 
@@ -122,6 +122,22 @@ def judge(problem: EllipsoidPair, rule: Delivered, sides: Sides, proof: Separati
     moved = 2 * objective * off / least + rule.norm2_rounding / 2
     verdict = apart(objective / least**2, bound, sides, problem.nu, moved / least**2)
     return Verdict(objective, verdict.gap, verdict.errors)
+
+
+def judge_stack(problems: Sequence[EllipsoidPair], sides: SidesStack, proofs: Sequence[Separation]) -> list[Verdict]:
+    """Return `judge` of settled linear rules, each for the problem and the proof of the same place."""
+    kappa = np.array([problem.kappa for problem in problems]).T
+    objective, bound = sides.norm2 / 2, np.array([proof.objective * (1 - proof.gap) for proof in proofs])
+    least = np.minimum((sides.means - kappa * sides.spreads).min(axis=0), 1.0)
+    off = ((1 + kappa) * sides.rounding).max(axis=0)
+    value = objective / least**2
+    gap = (np.abs(bound - value) + 2 * objective * off / least**3) / value
+    gap = np.where((least > 0) & np.isfinite(bound) & (value > 0), gap, inf)
+    errors = sides.errors(problems[0].nu).T.tolist()
+    return [
+        Verdict(worth, rest, (pos, neg))
+        for worth, rest, (pos, neg) in zip(objective.tolist(), gap.tolist(), errors, strict=True)
+    ]
 
 
 def _stretch(geometry: Geometry, kappa: tuple[float, float], u: Array) -> list[float]:

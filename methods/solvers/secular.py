@@ -101,8 +101,12 @@ def solve(problem: EllipsoidPair, *, tol: float = 1e-8) -> ClosestPoints:
     return found
 
 
-def prepare(problems: Sequence[EllipsoidPair], *, tol: float = 1e-8) -> None:
-    """Solve all sizes of the same ellipsoids together, where that is faster; `solve` finds what came out well in the geometry's memory."""
+def prepare(problems: Sequence[EllipsoidPair], *, tol: float = 1e-8) -> list[ClosestPoints | None]:
+    """Solve all sizes of the same ellipsoids together, where that is faster, and return what came out well.
+
+    `solve` finds it in the geometry's memory.
+    """
+    found: list[ClosestPoints | None] = [None] * len(problems)
     for geometry in {id(problem.geometry): problem.geometry for problem in problems}.values():
         if not (
             isinstance(geometry, Coordinates) and len(geometry.d) <= SMALL and geometry.definite and geometry.d.any()
@@ -112,6 +116,10 @@ def prepare(problems: Sequence[EllipsoidPair], *, tol: float = 1e-8) -> None:
         left = {p.kappa: p for p in problems if p.geometry is geometry and p.kappa not in ready}
         if len(left) >= _MANY:
             ready.update(_together(geometry, list(left.values()), min(tol, _TARGET)))
+        for place, problem in enumerate(problems):
+            answer = ready.get(problem.kappa) if problem.geometry is geometry else None
+            found[place] = answer if isinstance(answer, ClosestPoints) else found[place]
+    return found
 
 
 def _together(
