@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from math import isfinite
 from typing import ClassVar, Never, Self
 
@@ -19,17 +20,20 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mmc.labels import are_words, positive_label
 from mmc.methods import entry_of
-from mmc.methods.fitted import Fitted, PathFitter, Rule, Step
+from mmc.methods.fitted import Fitted, Judged, Later, PathFitter, Rule, Step
 from mmc.methods.numerics.kernels import UNSURE, Array
 from mmc.methods.numerics.left_out import Held
 from mmc.methods.pairs import SeveralClasses, fit_pairs, pair_decisions, votes
+from mmc.methods.problems.delivered import Verdict
 from mmc.methods.solution import FitError, Solution, warn_of_positive
 from mmc.methods.stored import StoredRule
 from mmc.methods.training import COPIES, FEWER, Training
 from mmc.methods.unweighted import RefusesWeights
 
 __all__ = ["COPIES", "FEWER", "Array", "BinaryMethod", "Fitted", "PathFitter", "Rule", "Step", "Training"]
+_OF_LABELS = ("n_features_in_", "feature_names_in_", "classes_", "pos_label_", "_flip")
 _DISCRETE = "biuUS"  # the kinds of labels that cannot be continuous
+_WHOLE = "biu"  # and those whose order is that of numbers
 
 
 class BinaryMethod(RefusesWeights, ClassifierMixin, StoredRule):
@@ -54,8 +58,12 @@ class BinaryMethod(RefusesWeights, ClassifierMixin, StoredRule):
     estimators_: list[BinaryMethod]
 
     # -- what a subclass supplies ---------------------------------------------------------------------------
-    def _fit_ahead(self, train: Training, variants: Sequence[Self]) -> None:
-        """Hook: do together, into ``train.work``, what is cheaper together for a whole grid of variants."""
+    def _fit_ahead(self, train: Training, variants: Sequence[Self]) -> Mapping[int, Judged]:
+        """Hook: do together, into ``train.work``, what is cheaper together for a whole grid of variants.
+
+        Rules that are certified already are returned by the places of their variants.
+        """
+        return {}
 
     # -- scikit-learn ---------------------------------------------------------------------------------------
     def fit(self, X: ArrayLike, y: ArrayLike, **given: Never) -> Self:
@@ -124,21 +132,34 @@ class BinaryMethod(RefusesWeights, ClassifierMixin, StoredRule):
         """
         start = time.perf_counter()
         train = self._training(X, y, **extra)
-        variants = []
+        variants, common = [], self.get_params(deep=False)
+        labels = {name: vars(self)[name] for name in _OF_LABELS if name in vars(self)}
         for point in grid:
-            variant = type(self)(**{**self.get_params(deep=False), **point})
+            variant = type(self)(**{**common, **point})
             variant._check_params()
-            variant._adopt_labels(self)
+            variant.__dict__.update(labels)
             variant._resolve_gamma(train.X)
             variants.append(variant)
         spaces = [train.seen_by(variant._kernel) for variant in variants]
+        ready: dict[int, Judged] = {}
         for space in {id(seen): seen for seen in spaces}.values():
-            together = [variant for variant, seen in zip(variants, spaces, strict=True) if seen is space]
-            together[0]._fit_ahead(space, together)
+            places = [place for place, seen in enumerate(spaces) if seen is space]
+            found = variants[places[0]]._fit_ahead(space, [variants[place] for place in places])
+            ready |= {places[place]: judged for place, judged in found.items()}
+        shared_seconds = (time.perf_counter() - start) / max(len(ready), 1)
         X_test = None if X_test is None else validate_data(self, X_test, dtype=np.float64, reset=False)
-        for point, variant, space in zip(grid, variants, spaces, strict=True):
+        for place, (point, variant, space) in enumerate(zip(grid, variants, spaces, strict=True)):
+            if place in ready and X_test is None:
+                make = partial(variant._take, ready[place], space, shared_seconds)
+                now = time.perf_counter()
+                yield Step(point, now - start, Later(make))
+                start = time.perf_counter()
+                continue
             try:
-                variant._fit_one(train)
+                if place in ready:
+                    variant._take(ready[place], space, shared_seconds)
+                else:
+                    variant._fit_one(train)
             except FitError as error:
                 now = time.perf_counter()
                 yield Step(point, now - start, error=error)
@@ -159,7 +180,7 @@ class BinaryMethod(RefusesWeights, ClassifierMixin, StoredRule):
         if self.kernel == "precomputed":
             _check_gram(points)
         self._resolve_gamma(points)
-        classes = np.unique(labels)
+        classes = _different(labels)
         if len(classes) > 2:
             self.classes_ = classes
             raise SeveralClasses(type(self).__name__, points, labels, len(classes))
@@ -173,12 +194,13 @@ class BinaryMethod(RefusesWeights, ClassifierMixin, StoredRule):
             raise ValueError(f"{type(self).__name__} needs two classes, got {len(self.classes_)} class")
         known = self.classes_.tolist()
         stated = self.pos_label if pos_label is None else pos_label
-        positive = positive_label(known) if stated is None else stated
+        numbers = self.classes_.dtype.kind in _WHOLE
+        positive = stated if stated is not None else known[1] if numbers else positive_label(known)
         if positive not in known:
             raise ValueError(f"pos_label={positive!r} is not a label of y: {known}")
         self.pos_label_ = self.classes_[known.index(positive)]
         self._flip = 1.0 if positive == known[1] else -1.0
-        if stated is None and are_words(known) and self._names_a_class:
+        if stated is None and not numbers and are_words(known) and self._names_a_class:
             warn_of_positive(positive, "pos_label=LABEL", stacklevel=5)
 
     def _validated(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, NDArray[np.generic]]:
@@ -191,11 +213,6 @@ class BinaryMethod(RefusesWeights, ClassifierMixin, StoredRule):
             points, labels = validate_data(self, X, y, dtype=np.float64, order="C")
         return points, labels
 
-    def _adopt_labels(self, other: BinaryMethod) -> None:
-        for name in ("n_features_in_", "feature_names_in_", "classes_", "pos_label_", "_flip"):
-            if hasattr(other, name):
-                setattr(self, name, getattr(other, name))
-
     def _fit_one(self, train: Training, examined: bool = False) -> Self:
         start = time.perf_counter()
         spec = self._kernel
@@ -206,6 +223,21 @@ class BinaryMethod(RefusesWeights, ClassifierMixin, StoredRule):
             fitted = self._attempt(space)
             self._store(fitted, space)
             verdict = self._judged(fitted, space)
+        self._conclude(fitted, verdict, time.perf_counter() - start)
+        if examined and fitted.held_out is not None:
+            with np.errstate(all="ignore"):
+                held_out = fitted.held_out()
+            self._examine(held_out)
+        return self
+
+    def _take(self, judged: Judged, space: Training, seconds: float) -> Self:
+        """Become the estimator of a rule that was found and judged together with others."""
+        fitted, verdict = judged()
+        self._store(fitted, space)
+        self._conclude(fitted, verdict, seconds)
+        return self
+
+    def _conclude(self, fitted: Fitted, verdict: Verdict, seconds: float) -> None:
         if verdict.errors is not None:
             self.worst_case_error_ = np.array(verdict.errors[:: -int(self._flip)])
         for name, fact in verdict.facts.items():
@@ -215,18 +247,22 @@ class BinaryMethod(RefusesWeights, ClassifierMixin, StoredRule):
             float(verdict.objective),
             float(verdict.gap),
             int(fitted.iterations),
-            time.perf_counter() - start,
+            seconds,
             self.solver,
             fitted.version,
         )
-        if examined and fitted.held_out is not None:
-            with np.errstate(all="ignore"):
-                held_out = fitted.held_out()
-            self._examine(held_out)
-        return self
 
     def _examine(self, held_out: tuple[Held, Held]) -> None:
         """Hook: what left-out points say of the bounds of (positive, negative)."""
+
+
+def _different(labels: NDArray[np.generic]) -> NDArray[np.generic]:
+    """Return the different labels, sorted; of whole numbers it is known at once that there are only two."""
+    if labels.dtype.kind in _WHOLE:
+        ends = np.array([labels.min(), labels.max()])
+        if ends[0] != ends[1] and sum(np.count_nonzero(labels == end) for end in ends) == len(labels):
+            return ends
+    return np.unique(labels)
 
 
 def _check_gram(K: Array) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from math import inf, nan, sqrt
 from numbers import Real
 from typing import ClassVar, Self
@@ -15,20 +16,33 @@ from numpy.typing import ArrayLike
 from mmc.methods._sklearn import Interval
 from mmc.methods.base import COPIES, FEWER, Fitted, Training
 from mmc.methods.estimated_moments import MomentMethod, Pair, PerClass, Regular
+from mmc.methods.fitted import Judged
 from mmc.methods.numerics.cholesky import dimensions
 from mmc.methods.numerics.kernel_moments import KernelMoments
 from mmc.methods.numerics.kernels import Array, Kernel
 from mmc.methods.numerics.left_out import LeftOut, within_reach
 from mmc.methods.numerics.memory import require
+from mmc.methods.problems.delivered import Verdict
 from mmc.methods.problems.ellipsoid_geometry import Coordinates, Geometry, KernelGeometry
-from mmc.methods.problems.ellipsoid_pair import ClosestPoints, EllipsoidPair, Separation, certify, infeasible, judge
+from mmc.methods.problems.ellipsoid_pair import (
+    ClosestPoints,
+    EllipsoidPair,
+    Separation,
+    certify,
+    infeasible,
+    judge,
+)
 from mmc.methods.problems.large_geometry import LargeGeometry
+from mmc.methods.rates_together import Together, read_together
 from mmc.methods.solution import Status
 
 
 @dataclass(frozen=True)
 class _View:
-    """The ellipsoids, how their covariances were made regular, and for a kernel the moments before and after."""
+    """The ellipsoids, how their covariances were made regular, and for a kernel the moments.
+
+    ``plain`` are moments that show K itself: where shrinkage has left nothing of a covariance, those before it.
+    """
 
     geometry: Geometry
     regular: Regular
@@ -193,7 +207,8 @@ class ErrorRateClassifier(MomentMethod):
         m = train.moments()
         regular = self._regular(lambda: m.spreads)
         rows = m.shrunk_rows(*regular.shrinkage)
-        geometry = Coordinates(m.member, self._total(regular), m.difference, rows)
+        known = m.covariances(*regular.shrinkage) if len(rows) > rows.shape[1] else None
+        geometry = Coordinates(m.member, self._total(regular), m.difference, rows, known)
         return _View(geometry if geometry.definite else geometry.compressed, regular)
 
     def _kernel_view(self, train: Training) -> _View:
@@ -202,16 +217,21 @@ class ErrorRateClassifier(MomentMethod):
         if large is not None:
             return _View(large[0], large[1], None, large[0])
 
-        def make() -> tuple[KernelMoments, int]:  # a callable kernel may own its result
+        def make() -> tuple[KernelMoments, KernelMoments, Regular | None]:
             n = len(train.X)
             require(COPIES * 8 * n**2, f"the Gram matrix of {n:,} points, with what the solver makes of it,", FEWER)
             K = spec(train.X, train.X)
             rank = dimensions(K) if auto else 0
-            return KernelMoments.of(K, train.sign > 0, train.weight, in_place=not callable(spec.kernel)), rank
+            own = not callable(spec.kernel)  # a callable kernel may keep its result
+            plain = KernelMoments.of(K, train.sign > 0, train.weight, in_place=own)
+            if not auto:
+                return plain, plain, None
+            regular = self._regular(lambda: plain.spreads(rank, train.counts))
+            m = plain.shrunk(*regular.shrinkage)
+            return (m if min(m.share) > 0 else plain), m, regular
 
-        plain, rank = train.work.once(("kernel moments", spec, auto), make)
-        regular = self._regular(lambda: plain.spreads(rank, train.counts))
-        m = plain.shrunk(*regular.shrinkage)
+        plain, m, shrunk = train.work.once(("kernel moments", spec, auto), make)
+        regular = self._regular(lambda: plain.spreads(0, train.counts)) if shrunk is None else shrunk
         geometry = KernelGeometry(m.member, self._total(regular), m.G, m.g, m.dd, m.noise)
         return _View(geometry, regular, plain, m)
 
@@ -221,18 +241,31 @@ class ErrorRateClassifier(MomentMethod):
             pos, neg = _half_way(geometry, pos, neg, nu)
         return EllipsoidPair(geometry, (_kappa(pos) + nu[0], _kappa(neg) + nu[1]), nu)
 
-    def _fit_ahead(self, train: Training, variants: Sequence[Self]) -> None:
+    def _fit_ahead(self, train: Training, variants: Sequence[Self]) -> dict[int, Judged]:
         """Let a solver that can take all sizes together: one step then costs little more than for one."""
-        groups: dict[str, list[Self]] = {}
-        for variant in variants:
-            if variant._can.together and None not in (variant.eta_pos, variant.eta_neg):
-                groups.setdefault(f"{variant.solver} {variant.solver_options}", []).append(variant)
-        for same in groups.values():
-            with (
-                suppress(ValueError, ArithmeticError),
-                np.errstate(all="ignore"),
-            ):  # each fit will say what is wrong with it
-                same[0]._prepare([variant._problem(train) for variant in same])
+        groups: dict[object, list[tuple[int, EllipsoidPair]]] = {}
+        ready: dict[int, Judged] = {}
+        with np.errstate(all="ignore"):  # each fit will say what is wrong with it
+            for place, variant in enumerate(variants):
+                if variant.eta_pos is None or variant.eta_neg is None or not variant._can.together:
+                    continue
+                with suppress(ValueError, ArithmeticError):
+                    problem = variant._problem(train)
+                    key = id(problem.geometry), problem.nu, variant.solver, str(variant.solver_options)
+                    groups.setdefault(key, []).append((place, problem))
+            for group in groups.values():
+                places, problems = zip(*group, strict=True)
+                with suppress(ValueError, ArithmeticError):
+                    first: Self = variants[places[0]]
+                    found = read_together(train, problems, first._prepare(problems), first._view(train).regular)
+                    ready |= {places[i]: partial(first._read_one, found, i) for i in found.certified}
+        return ready
+
+    def _read_one(self, found: Together, i: int) -> tuple[Fitted, Verdict]:
+        return found.fitted(i, self._regularity(found.regular)), found.verdicts[i]
+
+    def _regularity(self, regular: Regular) -> dict[str, object]:
+        return {"ridge_": self._by_class(regular.ridge), "shrinkage_": self._by_class(regular.shrinkage)}
 
     # -- the answer -----------------------------------------------------------------------------------------
     def _read(self, train: Training, problem: EllipsoidPair, found: ClosestPoints) -> Fitted:
@@ -249,7 +282,7 @@ class ErrorRateClassifier(MomentMethod):
             scale, middle = 2 / proof.norm2, found.middle
         b = scale * middle  # relative to the midpoint of the means
         sides = scale * proof.along / 2 - b, scale * proof.along / 2 + b
-        regular = {"ridge_": self._by_class(view.regular.ridge), "shrinkage_": self._by_class(view.regular.shrinkage)}
+        regular = self._regularity(view.regular)
         w = scale * (whole.from_coordinates(found.primal) if found.in_coordinates else found.primal)
         coef = dual = None
         if view.kernel is None:
@@ -296,13 +329,12 @@ class ErrorRateClassifier(MomentMethod):
             return problem.geometry.left_out(c0, weights)
         if view.plain is not None:
             m = view.plain
-            return LeftOut.of_gram(m.G, m.g, m.dd, train.sign > 0, c0, weights)
+            return LeftOut.of_gram(m.G, m.g, m.dd, train.sign > 0, c0, weights, m.share)
         moments = train.moments()
         weights = within_reach(weights, (moments.cov_pos.trace(), moments.cov_neg.trace()), c0)
         M = weights[0] * moments.cov_pos + weights[1] * moments.cov_neg
         M.ravel()[:: len(M) + 1] += c0
-        rows = moments.rows[: moments.split], moments.rows[moments.split :]
-        return LeftOut.in_coordinates(rows, M, moments.difference, weights)
+        return LeftOut.in_coordinates(moments.rows, moments.split, M, moments.difference, weights)
 
 
 def _kappa(eta: float) -> float:

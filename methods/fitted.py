@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.numerics.left_out import Held
-from mmc.methods.problems.delivered import Judge
+from mmc.methods.problems.delivered import Judge, Verdict
 from mmc.methods.solution import FitError, Solution, Status
 
 
@@ -42,6 +43,16 @@ class Fitted:
     judged: Array | None = None
 
 
+Judged = Callable[[], tuple[Fitted, Verdict]]  # a rule of a grid with its verdict
+
+
+@dataclass(frozen=True)
+class Later:
+    """A rule that is found and judged; the estimator that holds it is made when somebody asks for it."""
+
+    make: Callable[[], Rule]
+
+
 @dataclass(frozen=True)
 class Step:
     """One point of a parameter grid: a fitted estimator with its decision values, or the error that says why not.
@@ -52,10 +63,15 @@ class Step:
 
     params: Mapping[str, object]
     seconds: float
-    estimator: Rule | None = None
+    rule: Rule | Later | None = None
     decision: Array | None = None
     error: FitError | None = None
     predicted: NDArray[np.intp] | None = None
+
+    @cached_property
+    def estimator(self) -> Rule | None:
+        """The fitted estimator; None where there is an error."""
+        return self.rule.make() if isinstance(self.rule, Later) else self.rule
 
 
 class Rule(Protocol):

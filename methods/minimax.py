@@ -368,7 +368,7 @@ def _left_out(view: _View, bound: WorstCase) -> LeftOut:
     c = [side / spread**2 for side, spread in zip(bound.sides, bound.spreads, strict=True)]
     weights = c[0] * (1 - view.regular.shrinkage[0]), c[1] * (1 - view.regular.shrinkage[1])
     rows = m.rows if view.basis is None else m.rows @ view.basis
-    return LeftOut.in_coordinates((rows[: m.split], rows[m.split :]), c[0] * pair.Sx + c[1] * pair.Sy, pair.d, weights)
+    return LeftOut.in_coordinates(rows, m.split, c[0] * pair.Sx + c[1] * pair.Sy, pair.d, weights)
 
 
 def _level(kappa: Array | float) -> Array:

@@ -99,9 +99,9 @@ class Parameterised(BaseEstimator):
         """Return the chosen solver's answer; ``solver_options`` win over ``defaults``."""
         return self._solver.solve(problem, **{**defaults, **(self.solver_options or {})})
 
-    def _prepare(self, problems: Sequence[Problem[A]]) -> None:
-        """Let a solver that ``CAN`` work together do for all problems what is cheaper together."""
-        self._solver.prepare(problems, **(self.solver_options or {}))
+    def _prepare(self, problems: Sequence[Problem[A]]) -> Sequence[A | None]:
+        """Let a solver that ``CAN`` work together do for all problems what is cheaper together; return what it has solved."""
+        return self._solver.prepare(problems, **(self.solver_options or {}))
 
     def _check_params(self) -> None:
         """Validate the parameters, once for the same ones: it is dearer than a small fit."""

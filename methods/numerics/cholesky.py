@@ -8,12 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dpotrf, dpstrf
+from scipy.linalg.blas import dtrmm
+from scipy.linalg.lapack import dpotrf, dpstrf, dtrtri
 
 from mmc.methods.numerics.kernels import Array
+from mmc.methods.numerics.workspace import scratch
 
 ROUNDING = 1e-10  # of the largest pivot
 _BLOCK = 64  # pivots that are looked for in one go
+_TRIANGLE = 64  # rows of a triangle that LAPACK inverts as quickly as products of blocks do
 _WORTH = 0.1  # of the largest diagonal entry left: below, other points are better pivots
 Index = NDArray[np.intp]
 
@@ -57,14 +60,46 @@ def pivoted_cholesky(K: Array, tol: float | None = None) -> PivotedFactor:
     return PivotedFactor(rows, order[:rank] - 1)
 
 
+def factored(A: Array, added: Array | float) -> tuple[Array, bool]:
+    """Return the lower L with LL' = A, symmetric, plus ``added`` on its diagonal, and whether there is one.
+
+    L is in `scratch`: it lasts until the next call. What is above its diagonal has no meaning.
+    """
+    M = scratch(len(A))
+    np.copyto(M, A)
+    M.ravel()[:: len(A) + 1] += added
+    L, failed = dpotrf(M.T, lower=1, overwrite_a=1, clean=0)
+    return L, not failed
+
+
+def inverse_diagonal(L: Array) -> Array:
+    """Return the diagonal of (LL')⁻¹ for a lower L, whose place the inverse of L takes."""
+    _invert(L)
+    squares = np.empty(len(L))
+    for start in range(0, len(L), _BLOCK):  # of the columns, without what is above the diagonal
+        here = slice(start, start + _BLOCK)
+        top = np.tril(L[here, here])
+        below = L[start + _BLOCK :, here]
+        squares[here] = np.einsum("ij,ij->j", top, top) + np.einsum("ij,ij->j", below, below)
+    return squares
+
+
+def _invert(L: Array) -> None:
+    """Invert a lower triangle in its place: by halves, for LAPACK takes more than twice as long for a large one."""
+    if len(L) <= _TRIANGLE:
+        L[...] = dtrtri(L, lower=1)[0]
+        return
+    half = len(L) // 2
+    first, corner, second = L[:half, :half], L[half:, :half], L[half:, half:]
+    _invert(first)
+    _invert(second)
+    corner[...] = dtrmm(1.0, second, dtrmm(-1.0, first, corner, side=1, lower=1), lower=1, overwrite_b=1)
+
+
 def dimensions(K: Array) -> int:
     """Return the ``dimensions`` of the factor of K, which need not be made if all eigenvalues are above the rounding errors."""
     least = ROUNDING * float(np.max(np.diagonal(K)))
-    M = np.array(K.T, order="F")
-    M.T.ravel()[:: len(K) + 1] -= (1 + ROUNDING) * least
-    failed = dpotrf(M, lower=1, overwrite_a=1, clean=0)[1]
-    del M  # the factor with pivots is another copy of K
-    if not failed:  # no pivot is below the smallest eigenvalue
+    if factored(K, -(1 + ROUNDING) * least)[1]:  # no pivot is below the smallest eigenvalue
         return len(K)
     return pivoted_cholesky(K, ROUNDING).rank
 

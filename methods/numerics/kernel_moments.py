@@ -15,6 +15,7 @@ from scipy.linalg.blas import dgemm
 
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.numerics.shrinkage import Spread
+from mmc.methods.numerics.workspace import scratch
 
 _EPS = float(np.finfo(float).eps)
 
@@ -24,7 +25,8 @@ class KernelMoments:
     """``G`` = B'B, ``g`` = B'd, ``dd`` = d'd; ``noise`` is the rounding error of G's eigenvalues.
 
     ``average`` has in its two columns the weights that average over the positive and over the negative class, ``means``
-    = K·average the inner products of all points with the two means, and ``v`` the v_i.
+    = K·average the inner products of all points with the two means, and ``v`` the v_i. ``share`` is what shrinkage has left of
+    either covariance.
     """
 
     average: Array
@@ -34,6 +36,7 @@ class KernelMoments:
     g: Array
     dd: float
     noise: float
+    share: tuple[float, float] = (1.0, 1.0)
 
     @classmethod
     def of(
@@ -61,21 +64,29 @@ class KernelMoments:
         return cls(average, means, v, G, g, dd, noise)
 
     def shrunk(self, pos: float, neg: float) -> KernelMoments:
-        """Return the moments with the covariances times 1 - ``pos`` and 1 - ``neg``."""
+        """Return the moments with the covariances times 1 - ``pos`` and 1 - ``neg``; the new G takes the place of the old one.
+
+        Only where nothing is left of a covariance does the old one stay: `product` asks for it.
+        """
         if pos == neg == 0:
             return self
-        scale = np.sqrt(self.member @ [1 - pos, 1 - neg])
-        return replace(self, v=scale * self.v, G=self.G * scale * scale[:, None], g=scale * self.g)
+        share = 1 - pos, 1 - neg
+        scale = np.sqrt(self.member @ share)
+        G = np.multiply(self.G, scale, out=self.G if min(share) > 0 else None)
+        G *= scale[:, None]
+        return replace(self, v=scale * self.v, G=G, g=scale * self.g, share=share)
 
     def spreads(self, p: int, counts: tuple[float, float]) -> tuple[Spread, Spread]:
         """Return what the rule of shrinkage asks of both classes, in a span of p dimensions; ``counts`` are sums of weights."""
-        found = []
-        for share, count in zip(self.average.T, counts, strict=True):
-            rows = np.flatnonzero(share)
-            G = self.G[np.ix_(rows, rows)]
-            fourth = count * float(np.sum(G.diagonal() ** 2 / share[rows]))
-            found.append(replace(Spread.of_gram(G, p), n=count, fourth=fourth))
-        return found[0], found[1]
+        member, norm2 = self.member, self.G.diagonal()
+        squares = np.multiply(self.G, self.G, out=scratch(len(self.G)))
+        trace2 = np.einsum("ij,ij->j", squares @ member, member)
+        fourth = norm2**2 / self.v**2 @ member * counts
+        pos, neg = (
+            Spread(n, p, *sums)
+            for n, *sums in zip(counts, (norm2 @ member).tolist(), trace2.tolist(), fourth.tolist(), strict=True)
+        )
+        return pos, neg
 
     @property
     def member(self) -> Array:
@@ -83,7 +94,7 @@ class KernelMoments:
         return (self.average > 0).astype(float)
 
     def product(self, dual: Array) -> Array:
-        """Return K·dual, from the centred matrix that took the place of K; only of moments that are not shrunk."""
+        """Return K·dual, from the centred matrix that took the place of K; not of moments without any share of a covariance."""
         member = self.member
         sums, between = dual @ member, self.average.T @ self.means
         back = self.means @ sums + member @ (dual @ self.means - between @ sums)

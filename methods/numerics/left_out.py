@@ -21,8 +21,9 @@ from math import erfc, inf, nan, sqrt
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dtrsm
-from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri
+from scipy.linalg.lapack import dpotrf, dpotrs
 
+from mmc.methods.numerics.cholesky import factored, inverse_diagonal
 from mmc.methods.numerics.kernels import Array
 
 _REACH = 1e-6, 1e8  # of c_i tr Σ_i beside c0: outside, rounding decides
@@ -62,35 +63,41 @@ class LeftOut:
     weights: tuple[float, float]
 
     @classmethod
-    def in_coordinates(cls, rows: tuple[Array, Array], M: Array, d: Array, weights: tuple[float, float]) -> LeftOut:
-        """Return them where M and the rows u/√n of each class are known."""
+    def in_coordinates(cls, rows: Array, split: int, M: Array, d: Array, weights: tuple[float, float]) -> LeftOut:
+        """Return them where M and the rows u/√n are known, those of the positive class before the ``split``."""
         L, failed = dpotrf(M, lower=1, clean=0)
         w = np.full_like(d, nan) if failed else dpotrs(L, d, lower=1)[0]
-        half = [dtrsm(1.0, L, part.T, lower=1) for part in rows]
-        q = [part.shape[1] * np.einsum("ij,ij->j", part, part) for part in half]
-        e = [sqrt(len(part)) * (part @ w) for part in rows]
-        return cls((e[0], e[1]), (q[0], q[1]), float(d @ w), weights)
+        half = dtrsm(1.0, L, rows.T, lower=1).T
+        e, q = rows @ w, np.einsum("ij,ij->i", half, half)
+        pos, neg = split, len(rows) - split
+        return cls((sqrt(pos) * e[:pos], sqrt(neg) * e[pos:]), (pos * q[:pos], neg * q[pos:]), float(d @ w), weights)
 
     @classmethod
     def of_gram(
-        cls, G: Array, g: Array, dd: float, positive: NDArray[np.bool_], c0: float, weights: tuple[float, float]
+        cls,
+        G: Array,
+        g: Array,
+        dd: float,
+        positive: NDArray[np.bool_],
+        c0: float,
+        weights: tuple[float, float],
+        share: tuple[float, float] = (1.0, 1.0),
     ) -> LeftOut:
-        """Return them where the rows u/√n have the inner products G with each other and g with d; c0 > 0.
+        """Return them where the rows u/√n, times √share_i, have the inner products G with each other and g with d; c0 > 0.
 
-        With T = c0/c_i on the diagonal, M⁻¹d = (d - Bx)/c0, (T + G) x = g, and B'M⁻¹B = (I - T (T + G)⁻¹) c_i⁻¹.
+        With T = c0/c_i on the diagonal, M⁻¹d = (d - Bx)/c0, (T + G) x = g, and B'M⁻¹B = (I - T (T + G)⁻¹) c_i⁻¹; here the
+        c_i are those of B, the ``weights`` over the shares.
         """
-        trace = [float(G.diagonal() @ side) for side in (positive, ~positive)]
-        first, second = within_reach(weights, (trace[0], trace[1]), c0)
-        T = np.where(positive, c0 / first, c0 / second)
-        M = np.array(G.T, order="F")
-        M.T.ravel()[:: len(T) + 1] += T
-        L, failed = dpotrf(M, lower=1, overwrite_a=1)
-        x = np.full(len(T), nan) if failed else dpotrs(L, g, lower=1)[0]
-        half, failed = dtrtri(L, lower=1, overwrite_c=1) if not failed else (L, failed)
-        inverse = np.einsum("ij,ij->j", half, half)  # the diagonal of it
-        root = np.sqrt(np.where(positive, positive.sum(), (~positive).sum()))
-        e = T / c0 * x * root
-        q = T / c0 * (1 - T * inverse) * root**2
+        diagonal, counts = G.diagonal(), (np.count_nonzero(positive), np.count_nonzero(~positive))
+        trace = float(diagonal @ positive) / share[0], float(diagonal @ ~positive) / share[1]
+        first, second = within_reach(weights, trace, c0)
+        T = np.where(positive, c0 * share[0] / first, c0 * share[1] / second)
+        L, made = factored(G, T)
+        x = dpotrs(L, g, lower=1)[0] if made else np.full(len(T), nan)
+        inverse = inverse_diagonal(L) if made else x
+        scale = np.where(positive, counts[0] / share[0], counts[1] / share[1])  # of the squared length of a row
+        e = T / c0 * x * np.sqrt(scale)
+        q = T / c0 * (1 - T * inverse) * scale
         return cls((e[positive], e[~positive]), (q[positive], q[~positive]), float(dd - g @ x) / c0, (first, second))
 
     def held(self, shares: tuple[float, float]) -> tuple[Held, Held]:
@@ -112,7 +119,9 @@ class LeftOut:
         off = (e - q / (n - 1)) / (1 - gamma * q)  # u'w_x
         d_along = self.along + (gamma * off - 1 / (n - 1)) * e  # d'w_x
         values = (share * d_along + (1 + (1 - share) / (n - 1)) * off) / (d_along - off / (n - 1))
-        mean, spread = float(values.mean()), float(values.std(ddof=1))
+        mean = float(values.sum()) / n
+        values -= mean
+        spread = sqrt(values @ values / (n - 1))
         kappa = mean / spread if spread > 0 else inf if mean > 0 else 0.0
         return Held(0.0 if np.isnan(kappa) else kappa, n)  # nan: rounding left nothing to judge by
 

@@ -35,8 +35,9 @@ class PairMoments:
     @classmethod
     def of(cls, X: Array, positive: NDArray[np.bool_], weight: Array | None = None) -> PairMoments:
         """Return the moments of the rows of X; ``positive`` marks those of the positive class, weights are positive."""
-        order = np.argsort(~positive, kind="stable")
-        rows, split = X.take(order, axis=0), int(np.count_nonzero(positive))
+        first = np.flatnonzero(positive)
+        order, split = np.concatenate([first, np.flatnonzero(~positive)]), len(first)
+        rows = X.take(order, axis=0)
         means: list[Array] = []
         if weight is None:
             counts: list[float] = [split, len(X) - split]
@@ -127,7 +128,12 @@ class PairMoments:
 
     def shrunk_rows(self, pos: float, neg: float) -> Array:
         """Return the rows of the covariances times 1 - ``pos`` and 1 - ``neg``."""
-        return self.rows if pos == neg == 0 else self.rows * np.sqrt(self.member @ [[1 - pos], [1 - neg]])
+        if pos == neg == 0:
+            return self.rows
+        rows = np.empty_like(self.rows)
+        np.multiply(self.rows[: self.split], sqrt(1 - pos), out=rows[: self.split])
+        np.multiply(self.rows[self.split :], sqrt(1 - neg), out=rows[self.split :])
+        return rows
 
     @cached_property
     def spreads(self) -> tuple[Spread, Spread]:
@@ -135,7 +141,13 @@ class PairMoments:
         if self.given is not None:
             pos, neg = (_spread(moments) for moments in self.given)
             return pos, neg
-        pos, neg = Spread.of(self.rows[: self.split]), Spread.of(self.rows[self.split :])
+        p, least = self.rows.shape[1], min(self.split, len(self.rows) - self.split)
+        if p > least:
+            pos, neg = Spread.of(self.rows[: self.split]), Spread.of(self.rows[self.split :])
+        else:
+            norm2 = np.einsum("ij,ij->i", self.rows, self.rows)
+            pos = Spread.of_products(p, self.cov_pos, norm2[: self.split])
+            neg = Spread.of_products(p, self.cov_neg, norm2[self.split :])
         if self.roots is None:
             return pos, neg
         norms = np.einsum("ij,ij->i", self.rows, self.rows) / self.roots  # ‖x - μ‖²·√share
@@ -144,6 +156,13 @@ class PairMoments:
             replace(pos, n=self.counts[0], fourth=self.counts[0] * float(fourth[0])),
             replace(neg, n=self.counts[1], fourth=self.counts[1] * float(fourth[1])),
         )
+
+    def covariances(self, pos: float, neg: float) -> Array:
+        """Return both covariances as one array, times 1 - ``pos`` and 1 - ``neg``."""
+        S = np.empty((2, *self.cov_pos.shape))
+        np.multiply(self.cov_pos, 1 - pos, out=S[0])
+        np.multiply(self.cov_neg, 1 - neg, out=S[1])
+        return S
 
     @cached_property
     def cov_pos(self) -> Array:

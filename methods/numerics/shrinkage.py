@@ -42,15 +42,12 @@ class Spread:
         """Return it for the rows (x_k - μ)/√n in p coordinates."""
         n, p = rows.shape
         product = rows.T @ rows if p <= n else rows @ rows.T
-        return cls._from(n, p, product, np.einsum("ij,ij->i", rows, rows))
+        return cls.of_products(p, product, np.einsum("ij,ij->i", rows, rows))
 
     @classmethod
-    def of_gram(cls, G: Array, p: int) -> Spread:
-        """Return it for the inner products of those rows, whose span has p dimensions."""
-        return cls._from(len(G), p, G, G.diagonal())
-
-    @classmethod
-    def _from(cls, n: int, p: int, product: Array, norm2: Array) -> Spread:
+    def of_products(cls, p: int, product: Array, norm2: Array) -> Spread:
+        """Return it for rows'rows or for rows rows', in a span of p dimensions, and the squared lengths of the rows."""
+        n = len(norm2)
         return cls(n, p, float(norm2.sum()), float(np.vdot(product, product)), n * n * float(norm2 @ norm2))
 
 

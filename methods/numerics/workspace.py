@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from threading import local
 from typing import TypeVar, cast
 
+import numpy as np
+
+from mmc.methods.numerics.kernels import Array
+
 T = TypeVar("T")
+_KEPT = 2**20  # numbers of a scratch matrix, 8 MiB, that are kept for the next one
+_scratch = local()
 
 
 class Workspace:
@@ -23,3 +30,16 @@ class Workspace:
     def known(self, key: Hashable) -> T | None:
         """Return what was made for ``key``, None if nothing was."""
         return cast("T | None", self._made.get(key))
+
+
+def scratch(n: int) -> Array:
+    """Return an n × n matrix that the next call of the same thread may return again, with whatever is in it.
+
+    Fresh memory costs as much as a factorisation of a few hundred rows: the system hands it out page by page, and takes it back.
+    """
+    if n * n > _KEPT:
+        return np.empty((n, n))
+    kept: Array | None = getattr(_scratch, "kept", None)
+    if kept is None or len(kept) < n * n:
+        kept = _scratch.kept = np.empty(n * n)
+    return kept[: n * n].reshape(n, n)

@@ -86,25 +86,42 @@ class Delivered:
     @cached_property
     def noise(self) -> Array:
         """How far rounding may move each decision value: its terms can be larger than their sum."""
+        length, lengths = self._lengths
+        return 4 * EPS * (length * lengths + abs(self.offset))
+
+    @property
+    def blur(self) -> float:
+        """The largest of these."""
+        length, lengths = self._lengths
+        return 4 * EPS * (length * float(lengths.max()) + abs(self.offset))
+
+    @cached_property
+    def _lengths(self) -> tuple[float, Array]:
+        """The length of all terms of a decision value at a point of length 1, and the lengths of the points."""
         lengths, terms = self.lengths(), self.coef
         if terms is None:
             assert self.dual is not None
             terms = self.dual * lengths
-        return 4 * EPS * (float(np.linalg.norm(terms)) * lengths + abs(self.offset))
+        return sqrt(terms @ terms), lengths
 
     @cached_property
+    def _middles(self) -> Pair:
+        """The mean in either class without the offset, which would take digits from a variance."""
+        pos, neg = (self.expansion @ self.average).tolist()
+        return pos, neg
+
+    @property
     def means(self) -> Pair:
         """The mean of f in the positive and in the negative class."""
-        pos, neg = (self.values @ self.average).tolist()
-        return pos, neg
+        return self._middles[0] + self.offset, self._middles[1] + self.offset
 
     @cached_property
     def variances(self) -> Pair:
         """The variance of f in either class."""
-        middles = (self.expansion @ self.average).tolist()  # without the offset, which would take digits
-        apart = self.expansion - np.where(self.average[:, 0] > 0, *middles)
-        pos, neg = (apart * apart @ self.average).tolist()
-        return pos, neg
+        pos, neg = self.expansion - self._middles[0], self.expansion - self._middles[1]
+        pos *= pos
+        neg *= neg
+        return float(pos @ self.average[:, 0]), float(neg @ self.average[:, 1])
 
     def spreads(self, ridge: Pair, shrinkage: Pair = (0.0, 0.0), norm2: float | None = None) -> Pair:
         """Return the standard deviations of f where the covariances are (1 - shrinkage_i) Σ_i + ridge_i I.
@@ -121,7 +138,7 @@ class Delivered:
     def sides(self, ridge: Pair, shrinkage: Pair = (0.0, 0.0), norm2: float | None = None) -> Sides:
         """Return where both classes lie, with `spreads` as they are regularised."""
         spreads = self.spreads(ridge, shrinkage, norm2)
-        blur = float(self.noise.max())
+        blur = self.blur
         # what a ridge adds to a spread is as exact as ‖w‖²
         square = 0.0 if norm2 is not None or not any(ridge) else self.norm2_rounding
         pos, neg = (blur + (more * square / (2 * s) if s > 0 else 0.0) for s, more in zip(spreads, ridge, strict=True))
@@ -131,6 +148,39 @@ class Delivered:
         """Return Σ cost·[short]_+ and what rounding may add to it."""
         near = short > -self.noise
         return float(np.sum(cost * np.maximum(short, 0.0))), float(np.sum(cost * near * self.noise))
+
+
+@dataclass(frozen=True)
+class SidesStack:
+    """`Sides` of many linear rules: the arrays have a row for each class. ``norm2`` are their ‖w‖²."""
+
+    means: Array
+    spreads: Array
+    rounding: Array
+    norm2: Array
+
+    @classmethod
+    def of(
+        cls, X: Array, average: Array, longest: float, coefs: Array, offsets: Array, ridge: Pair, shrinkage: Pair
+    ) -> SidesStack:
+        """Return them for the rows of ``coefs``, as `Delivered.sides` does for one; ``longest`` is the largest ‖x‖."""
+        values, norm2 = X @ coefs.T, np.einsum("ij,ij->i", coefs, coefs)
+        middles = average.T @ values
+        variances = np.empty_like(middles)
+        for weight, middle, out in zip(average.T, middles, variances, strict=True):
+            apart = values - middle
+            apart *= apart
+            np.matmul(weight, apart, out=out)
+        share, more = 1 - np.array(shrinkage)[:, None], np.array(ridge)[:, None]
+        blur = 4 * EPS * (np.sqrt(norm2) * longest + np.abs(offsets))
+        means = (middles + offsets) * [[1.0], [-1.0]]
+        return cls(means, np.sqrt(share * variances + more * norm2), np.broadcast_to(blur, means.shape), norm2)
+
+    def errors(self, nu: Pair) -> Array:
+        """Return what `Sides.errors` does for one rule."""
+        spread = self.spreads + self.rounding
+        side = self.means - self.rounding - np.array(nu)[:, None] * spread
+        return np.where(side > 0, spread**2 / (spread**2 + side**2), 1.0)
 
 
 @dataclass(frozen=True)

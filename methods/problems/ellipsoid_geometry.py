@@ -74,10 +74,14 @@ class Geometry:
 
 @dataclass(frozen=True, eq=False)
 class Coordinates(Geometry):
-    """Feature space itself: ``rows`` is B', the rows of the positive class first."""
+    """Feature space itself: ``rows`` is B', the rows of the positive class first.
+
+    ``known`` are Σ1 and Σ2 without ridge, as one array, if they are.
+    """
 
     mean_difference: Array
     rows: Array
+    known: Array | None = None
 
     def pull(self, v: Array) -> Array:
         return self.rows @ v
@@ -115,9 +119,12 @@ class Coordinates(Geometry):
     def covariances(self) -> Array:
         """Σ1 and Σ2, ridge included, as one 2 × n × n array."""
         n = len(self.d)
-        S = np.empty((2, n, n))
-        for part, out in zip(self.parts, S, strict=True):
-            np.matmul(part.T, part, out=out)
+        if self.known is None:
+            S = np.empty((2, n, n))
+            for part, out in zip(self.parts, S, strict=True):
+                np.matmul(part.T, part, out=out)
+        else:
+            S = self.known.copy()
         if any(self.ridge):
             S.reshape(2, -1)[:, :: n + 1] += np.array(self.ridge)[:, None]
         return S
@@ -129,8 +136,10 @@ class Coordinates(Geometry):
         few = any(len(part) <= n and ridge == 0 for part, ridge in zip(self.parts, self.ridge, strict=True))
         if few or len(self.rows) <= n:
             return False
-        spread = np.sqrt(self.covariances.diagonal(axis1=1, axis2=2))
-        for S, least in zip(self.covariances, 1e-4 * spread, strict=True):
+        variances = self.covariances.diagonal(axis1=1, axis2=2)
+        if min(self.ridge) > 1e-8 * float(variances.max()):  # no pivot is below the ridge
+            return True
+        for S, least in zip(self.covariances, 1e-4 * np.sqrt(variances), strict=True):
             factor, failed = dpotrf(S.T, lower=1, clean=0)
             if failed or (factor.diagonal() < least).any():
                 return False

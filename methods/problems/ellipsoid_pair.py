@@ -10,14 +10,14 @@ d and B = [C1 C2] matters.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil, floor, inf, isfinite, log10, nan, sqrt
 
 import numpy as np
 
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.problems import Answer, Certificate, Problem
-from mmc.methods.problems.delivered import Delivered, Sides, Verdict, apart
+from mmc.methods.problems.delivered import Delivered, Sides, SidesStack, Verdict, apart
 from mmc.methods.problems.ellipsoid_geometry import Geometry
 from mmc.methods.solution import InfeasibleProblem
 
@@ -113,14 +113,31 @@ def judge(problem: EllipsoidPair, rule: Delivered, sides: Sides, proof: Separati
     not ``settled`` is not yet that of its w: it counts with the better one.
     """
     objective, bound = rule.norm2 / 2, proof.objective * (1 - proof.gap)
-    margins = [m - k * s for m, k, s in zip(sides.means, problem.kappa, sides.spreads, strict=True)]
-    least = min(min(margins) if settled else sum(margins) / 2, 1.0)
+    kappa, means, spreads, rounding = problem.kappa, sides.means, sides.spreads, sides.rounding
+    margins = means[0] - kappa[0] * spreads[0], means[1] - kappa[1] * spreads[1]
+    least = min(*margins, 1.0) if settled else min((margins[0] + margins[1]) / 2, 1.0)
     if not (least > 0 and isfinite(bound)):
         return Verdict(objective, inf, sides.errors(problem.nu))
-    off = max((1 + k) * off for k, off in zip(problem.kappa, sides.rounding, strict=True))
-    rounding = 2 * objective * off / least + rule.norm2_rounding / 2
-    verdict = apart(objective / least**2, bound, sides, problem.nu, rounding / least**2, lenient=True)
-    return replace(verdict, objective=objective)
+    off = max((1 + kappa[0]) * rounding[0], (1 + kappa[1]) * rounding[1])
+    moved = 2 * objective * off / least + rule.norm2_rounding / 2
+    verdict = apart(objective / least**2, bound, sides, problem.nu, moved / least**2)
+    return Verdict(objective, verdict.gap, verdict.errors)
+
+
+def judge_stack(problems: Sequence[EllipsoidPair], sides: SidesStack, proofs: Sequence[Separation]) -> list[Verdict]:
+    """Return `judge` of settled linear rules, each for the problem and the proof of the same place."""
+    kappa = np.array([problem.kappa for problem in problems]).T
+    objective, bound = sides.norm2 / 2, np.array([proof.objective * (1 - proof.gap) for proof in proofs])
+    least = np.minimum((sides.means - kappa * sides.spreads).min(axis=0), 1.0)
+    off = ((1 + kappa) * sides.rounding).max(axis=0)
+    value = objective / least**2
+    gap = (np.abs(bound - value) + 2 * objective * off / least**3) / value
+    gap = np.where((least > 0) & np.isfinite(bound) & (value > 0), gap, inf)
+    errors = sides.errors(problems[0].nu).T.tolist()
+    return [
+        Verdict(worth, rest, (pos, neg))
+        for worth, rest, (pos, neg) in zip(objective.tolist(), gap.tolist(), errors, strict=True)
+    ]
 
 
 def _stretch(geometry: Geometry, kappa: tuple[float, float], u: Array) -> list[float]:

@@ -110,7 +110,7 @@ class LargeGeometry(Geometry):
         M = np.tensordot(weights, self.plain, 1)
         M.ravel()[:: len(M) + 1] += c0
         first, second = self.landmark_rows()
-        return LeftOut.in_coordinates((first, second), M, self.inner[0], weights)
+        return LeftOut.in_coordinates(np.concatenate([first, second]), len(first), M, self.inner[0], weights)
 
     def on_points(self, alpha: float, beta: Array) -> Array:
         """Return the coefficients of the points in αd + Φβ."""

@@ -49,8 +49,8 @@ class Solver(Protocol):
     def solve(self, problem: Problem[A], /, **options: object) -> A:
         """Return the answer, or raise InfeasibleProblem or NotConverged."""
 
-    def prepare(self, problems: Sequence[Problem[A]], /, **options: object) -> None:
-        """Do together what is cheaper together; only where ``CAN.together``."""
+    def prepare(self, problems: Sequence[Problem[A]], /, **options: object) -> Sequence[A | None]:
+        """Do together what is cheaper together, and return the answers that it gave; only where ``CAN.together``."""
 
 
 @cache

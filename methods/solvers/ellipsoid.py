@@ -61,14 +61,15 @@ def solve(
 
 def prepare(
     problems: Sequence[EllipsoidPair], *, tol: float = _TOL, max_iter: int = _MAX_ITER, at_cap: str = "raise"
-) -> None:
-    """Iterate on all sizes of the same ellipsoids together; `solve` finds the answers in the geometry's memory."""
+) -> list[ClosestPoints | None]:
+    """Iterate on all sizes of the same ellipsoids together; `solve` finds the answers in the geometry's memory, and judges how they ended."""
     for geometry in {id(problem.geometry): problem.geometry for problem in problems}.values():
         known = _known(geometry)
         left = {p.kappa: p for p in problems if p.geometry is geometry and (p.kappa, tol, max_iter) not in known}
         if left:
             found = _iterate(list(left.values()), tol, max_iter)
             known.update({(kappa, tol, max_iter): answer for kappa, answer in zip(left, found, strict=True)})
+    return [None] * len(problems)
 
 
 def _known(geometry: Geometry) -> _Known:

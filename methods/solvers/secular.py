@@ -26,8 +26,9 @@ from math import inf, isinf, log, sqrt
 
 import numpy as np
 from scipy.linalg import lstsq, null_space
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.lapack import dpotrs
 
+from mmc.methods.numerics.cholesky import factored
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.numerics.secular_equations import NEVER, newton
 from mmc.methods.numerics.secular_stack import SMALL, solve_stack
@@ -100,8 +101,12 @@ def solve(problem: EllipsoidPair, *, tol: float = 1e-8) -> ClosestPoints:
     return found
 
 
-def prepare(problems: Sequence[EllipsoidPair], *, tol: float = 1e-8) -> None:
-    """Solve all sizes of the same ellipsoids together, where that is faster; `solve` finds what came out well in the geometry's memory."""
+def prepare(problems: Sequence[EllipsoidPair], *, tol: float = 1e-8) -> list[ClosestPoints | None]:
+    """Solve all sizes of the same ellipsoids together, where that is faster, and return what came out well.
+
+    `solve` finds it in the geometry's memory.
+    """
+    found: list[ClosestPoints | None] = [None] * len(problems)
     for geometry in {id(problem.geometry): problem.geometry for problem in problems}.values():
         if not (
             isinstance(geometry, Coordinates) and len(geometry.d) <= SMALL and geometry.definite and geometry.d.any()
@@ -111,6 +116,10 @@ def prepare(problems: Sequence[EllipsoidPair], *, tol: float = 1e-8) -> None:
         left = {p.kappa: p for p in problems if p.geometry is geometry and p.kappa not in ready}
         if len(left) >= _MANY:
             ready.update(_together(geometry, list(left.values()), min(tol, _TARGET)))
+        for place, problem in enumerate(problems):
+            answer = ready.get(problem.kappa) if problem.geometry is geometry else None
+            found[place] = answer if isinstance(answer, ClosestPoints) else found[place]
+    return found
 
 
 def _together(
@@ -353,12 +362,10 @@ def _factor(gram: KernelGeometry, tau: Sequence[float], basis: _Basis) -> Array:
     G, g, t, sides = gram.G, gram.g, T, member
     if not whole:
         G, g, t, sides = G[np.ix_(left, left)], g[left], T[left], member[left]
-    total, failed = float(np.trace(G)), 1
+    total = float(np.trace(G))
     for _ in range(_PASSES):
-        M = np.array(G.T, order="F")
-        M.T.ravel()[:: len(t) + 1] += t
-        L, failed = dpotrf(M, lower=1, overwrite_a=1, clean=0)
-        if not failed:
+        L, made = factored(G, t)
+        if made:
             break
         # singular to rounding: a little more of the multipliers that are nearly 0
         t = t + 1e-15 * total + 10 * np.where(t < 1e-10 * total, t, 0.0)

@@ -37,7 +37,9 @@ def test_the_closed_form_is_what_leaving_out_each_point_gives(language):
     X, Y = sample()
     P, N, d = rows(X), rows(Y), X.mean(axis=0) - Y.mean(axis=0)
     if language == "coordinates":
-        found = LeftOut.in_coordinates((P, N), C0 * np.eye(5) + C[0] * P.T @ P + C[1] * N.T @ N, d, C)
+        found = LeftOut.in_coordinates(
+            np.vstack([P, N]), len(P), C0 * np.eye(5) + C[0] * P.T @ P + C[1] * N.T @ N, d, C
+        )
     else:
         B = np.vstack([P, N])
         found = LeftOut.of_gram(B @ B.T, B @ d, d @ d, np.arange(len(B)) < len(P), C0, C)
@@ -49,7 +51,7 @@ def test_the_closed_form_is_what_leaving_out_each_point_gives(language):
 def test_one_point_cannot_be_left_out():
     X, Y = sample()
     P, N = rows(X[:1]), rows(Y)
-    found = LeftOut.in_coordinates((P, N), np.eye(5) + N.T @ N, X[0] - Y.mean(axis=0), (1.0, 1.0))
+    found = LeftOut.in_coordinates(np.vstack([P, N]), len(P), np.eye(5) + N.T @ N, X[0] - Y.mean(axis=0), (1.0, 1.0))
     one, others = found.held(SHARES)
     assert np.isnan(one.bound)
     assert not one.refuted_below >= 0

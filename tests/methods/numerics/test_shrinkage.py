@@ -25,7 +25,8 @@ def test_it_is_what_scikit_learn_computes(n, p):
 @pytest.mark.parametrize(("n", "p"), [(10, 8), (10, 40), (60, 20)])
 def test_the_gram_matrix_tells_the_same(n, p):
     rows = centred(n, p)
-    gram, plain = ledoit_wolf(Spread.of_gram(rows @ rows.T, p)), ledoit_wolf(Spread.of(rows))
+    G = rows @ rows.T
+    gram, plain = ledoit_wolf(Spread.of_products(p, G, G.diagonal())), ledoit_wolf(Spread.of(rows))
     assert (gram.shrinkage, gram.ridge) == pytest.approx((plain.shrinkage, plain.ridge))
 
 
