@@ -38,7 +38,7 @@ from mmc.methods.solvers.interior_point import LpPoint, SlackLP
 from mmc.methods.solvers.vertex_descent import Vertex
 
 CAN = Capabilities(rows=True, session=True)
-VERSION = f"interior point, scipy {scipy.__version__}"
+VERSION = f"interior point with correctors, scipy {scipy.__version__}"
 _NEAR = 0.05  # a point whose SVM margin is below 1 + this is in both sets from the start
 _WIDE = 0.3  # and below this among the columns: they cost a descent little
 
@@ -108,8 +108,8 @@ def _soft(problem: RatioLP, search: _Search) -> RatioAnswer:
     gap, session = search.gap, search.session
     kept = _start(problem, search.few) if session.kept is None else session.kept
     rows, columns, v, b, dual, vertex = kept.rows, kept.columns, kept.v, kept.b, kept.dual, kept.vertex
-    whole = len(columns) == len(problem.sign)
-    tolerance, steps, best = 1e-4 if whole else 0.1, 0, inf
+    settled = session.kept is not None or len(columns) == len(problem.sign)  # little or nothing will be added
+    tolerance, steps, best = 0.3 * gap if settled else 0.1, 0, inf
     used = [VERSION if vertex is None else vertex_descent.VERSION]
     for _ in range(search.max_rounds):
         program = _master(problem, rows, columns)
@@ -120,7 +120,7 @@ def _soft(problem: RatioLP, search: _Search) -> RatioAnswer:
                 vertex = None
                 used.append(VERSION)
         if used[-1] == VERSION:
-            guess = np.append([0.0, 0.0], dual[columns])
+            guess = np.concatenate([[0.0, 1.0], problem.weight[columns]])  # feasible, and nearly all that a start can give
             point = interior_point.solve(program, v[rows], b, guess, tol=tolerance)
         elif vertex is None:
             point = lp.vertex(program, problem)
