@@ -30,7 +30,8 @@ _NEAR = 0.995  # of the way to the boundary
 _CORRECTORS = 2
 _SPREAD = 10.0  # products may differ from the target by this factor before a corrector moves them
 _GAIN = 0.02  # by which a corrector must lengthen the steps
-_LOST = 0.01  # of r: rounding of this size asks for better factors
+_SPENT = 1e-4  # of what may be wrong: if the products v r, s λ, ξ q are worth less, the rest is rounding
+_LOST = 0.1  # of r: rounding of this size asks for better factors
 _CENTRAL = 1e-3  # relative gap down to which the path is followed for a λ with room: nearer the end rounding shows
 
 
@@ -75,7 +76,8 @@ def solve(program: SlackLP, v: Array, b: float, dual: Array, *, tol: float, max_
         wrong = at.measure()
         if steps and (central is None or wrong > _CENTRAL) and at.feasible():
             central = at.dual
-        if wrong <= tol or steps == max_iter or not at.advance():
+        only_rounding = at.mu * at.pairs < _SPENT * tol * abs(at.value)
+        if wrong <= tol or only_rounding or steps == max_iter or not at.advance():
             break
         steps += 1
     if not (np.all(np.isfinite(at.v)) and np.all(np.isfinite(at.dual))):
