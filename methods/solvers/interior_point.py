@@ -110,13 +110,14 @@ class _Iterate:
         self.q = (U - self.dual)[self.soft]
         excess = e - A @ v - b * z
         self.s = np.maximum(-excess, 0.1)
-        self.xi = np.maximum(excess, 0.0)[self.soft] + 0.1
+        level = float(np.mean(self.s * self.dual))  # of all products: beside a large C, ξ must be as small as λ is
+        self.xi = np.maximum(excess, 0.0)[self.soft] + np.minimum(0.1, level / self.q)
         self.b = b
         if program.free:
             self.v, self.r = v.copy(), np.zeros_like(v)
         else:
             self.v = np.maximum(v, 0.3 * float(v.mean()) or 1.0)
-            self.r = np.maximum(c - A.T @ self.dual, 0.1 * float(np.mean(self.s * self.dual)) / self.v)
+            self.r = np.maximum(c - A.T @ self.dual, 0.1 * level / self.v)
         self.pairs = (0 if program.free else len(v)) + len(e) + len(self.soft)
         self.system: Reduced | Indefinite = Reduced(A, z)
 
