@@ -38,7 +38,7 @@ from mmc.methods.solvers.interior_point import LpPoint, SlackLP
 from mmc.methods.solvers.vertex_descent import Vertex
 
 CAN = Capabilities(rows=True, session=True)
-VERSION = f"interior point, scipy {scipy.__version__}"
+VERSION = f"interior point with correctors, scipy {scipy.__version__}"
 _NEAR = 0.05  # a point whose SVM margin is below 1 + this is in both sets from the start
 _WIDE = 0.3  # and below this among the columns: they cost a descent little
 
@@ -108,8 +108,8 @@ def _soft(problem: RatioLP, search: _Search) -> RatioAnswer:
     gap, session = search.gap, search.session
     kept = _start(problem, search.few) if session.kept is None else session.kept
     rows, columns, v, b, dual, vertex = kept.rows, kept.columns, kept.v, kept.b, kept.dual, kept.vertex
-    whole = len(columns) == len(problem.sign)
-    tolerance, steps, best = 1e-4 if whole else 0.1, 0, inf
+    settled = session.kept is not None or len(columns) == len(problem.sign)  # little or nothing will be added
+    tolerance, steps, best = 0.3 * gap if settled else 0.1, 0, inf
     used = [VERSION if vertex is None else vertex_descent.VERSION]
     for _ in range(search.max_rounds):
         program = _master(problem, rows, columns)
@@ -120,7 +120,9 @@ def _soft(problem: RatioLP, search: _Search) -> RatioAnswer:
                 vertex = None
                 used.append(VERSION)
         if used[-1] == VERSION:
-            guess = np.append([0.0, 0.0], dual[columns])
+            guess = np.concatenate(
+                [[0.0, 1.0], problem.weight[columns]]
+            )  # feasible, and nearly all that a start can give
             point = interior_point.solve(program, v[rows], b, guess, tol=tolerance)
         elif vertex is None:
             point = lp.vertex(program, problem)
@@ -134,8 +136,11 @@ def _soft(problem: RatioLP, search: _Search) -> RatioAnswer:
         more_columns = _worst(1 - found[0].margins, columns, search)
         complete = len(more_rows) + len(more_columns) == 0
         if complete and bracket.reached > gap and used[-1] == VERSION:
-            other = _points(problem, interior_point.face(program, point), rows, columns)
-            found = min(found, other, key=lambda each: problem.certify(*each).reached)
+            others = (
+                _points(problem, point, rows, columns, 0.0),
+                _points(problem, interior_point.face(program, point), rows, columns),
+            )
+            found = min(found, *others, key=lambda each: problem.certify(*each).reached)
             bracket = problem.certify(*found)
         if bracket.reached <= gap:
             return Answer(*found, steps, ", ".join(used))
@@ -154,8 +159,10 @@ def _soft(problem: RatioLP, search: _Search) -> RatioAnswer:
     raise bracket.not_converged(gap, "column generation", steps, "raise gap or max_rounds, or scale the data")
 
 
-def _points(problem: RatioLP, point: LpPoint, rows: Index, columns: Index) -> tuple[RatioPrimal, RatioDual]:
-    """Return a point of the master program as feasible points of the whole."""
+def _points(
+    problem: RatioLP, point: LpPoint, rows: Index, columns: Index, least: float = 1e-9
+) -> tuple[RatioPrimal, RatioDual]:
+    """Return a point of the master program as feasible points of the whole; v below ``least`` of the largest is 0."""
 
     def whole(of: Array) -> Array:
         dual = float(of[1]) * problem.weight
@@ -164,7 +171,7 @@ def _points(problem: RatioLP, point: LpPoint, rows: Index, columns: Index) -> tu
 
     central = None if point.central is None else whole(point.central)
     v = np.zeros(problem.matrix.shape[1])
-    v[rows] = np.where(np.abs(point.v) > 1e-9 * np.abs(point.v).max(), point.v, 0.0)  # an interior point has no zeros
+    v[rows] = np.where(np.abs(point.v) > least * np.abs(point.v).max(), point.v, 0.0)  # an interior point has no zeros
     return problem.points(v, point.b, whole(point.dual), columns, central)
 
 

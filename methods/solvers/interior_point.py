@@ -8,7 +8,9 @@ v's size and a border for b,
 
     A'H⁻¹A + diag(r/v),     H = s/λ + ξ/q,
 
-whose Cholesky factor serves Mehrotra's predictor and his corrector. The start need not be feasible.
+whose Cholesky factor serves Mehrotra's predictor, his corrector and up to two of Gondzio's, which lengthen the step: they cost a
+fraction of the factor. Where rounding in that matrix shows in r, the equations are factorised as they are.
+The start need not be feasible. A λ that is saves half of the steps: r of other starts is too large beside v r, and falls only as μ does.
 """
 
 from __future__ import annotations
@@ -18,15 +20,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lstsq
-from scipy.linalg.blas import dsyrk
-from scipy.linalg.lapack import dpotrf, dpotrs
 
 from mmc.methods.numerics.kernels import Array
+from mmc.methods.numerics.newton_systems import Indefinite, Reduced
 from mmc.methods.numerics.steps import room
 from mmc.methods.solution import NotConverged
 
 _NEAR = 0.995  # of the way to the boundary
+_CORRECTORS = 2
+_SPREAD = 10.0  # products may differ from the target by this factor before a corrector moves them
+_GAIN = 0.02  # by which a corrector must lengthen the steps
+_SPENT = 1e-4  # of what may be wrong: if the products v r, s λ, ξ q are worth less, the rest is rounding
+_LOST = 0.1  # of r: rounding of this size asks for better factors
 _CENTRAL = 1e-3  # relative gap down to which the path is followed for a λ with room: nearer the end rounding shows
+
+
+Products = tuple[Array, Array, Array]  # of v r, s λ and ξ q
 
 
 @dataclass(frozen=True)
@@ -67,12 +76,26 @@ def solve(program: SlackLP, v: Array, b: float, dual: Array, *, tol: float, max_
         wrong = at.measure()
         if steps and (central is None or wrong > _CENTRAL) and at.feasible():
             central = at.dual
-        if wrong <= tol or steps == max_iter or not at.advance():
+        only_rounding = at.mu * at.pairs < _SPENT * tol * abs(at.value)
+        if wrong <= tol or only_rounding or steps == max_iter or not at.advance():
             break
         steps += 1
     if not (np.all(np.isfinite(at.v)) and np.all(np.isfinite(at.dual))):
         raise NotConverged("the interior point method left the range of numbers", steps)
     return LpPoint(at.v, at.b, at.dual, steps, at.active(), central)
+
+
+@dataclass(frozen=True)
+class _Move:
+    """A step of every part of an iterate."""
+
+    v: Array
+    b: float
+    s: Array
+    xi: Array
+    r: Array
+    dual: Array
+    q: Array
 
 
 class _Iterate:
@@ -82,20 +105,21 @@ class _Iterate:
         A, z, e, c, U = program.A, program.z, program.e, program.c, program.U
         self.program = program
         self.soft = np.flatnonzero(np.isfinite(U))
-        least = np.minimum(3.0 / len(e) / np.maximum(np.abs(e), 1.0), U / 2)  # 1'λ is at least 2
-        self.dual = np.clip(dual, least, np.maximum(0.9 * U, least))
+        usual = np.minimum(3.0 / len(e) / np.maximum(np.abs(e), 1.0), U / 2)  # 1'λ is at least 2
+        self.dual = np.where(dual > 0, np.clip(dual, 0.1 * usual, 0.98 * U), usual)  # 0 is no guess
         self.q = (U - self.dual)[self.soft]
         excess = e - A @ v - b * z
-        self.s = np.maximum(-excess, 0.2)
-        self.xi = np.maximum(excess, 0.0)[self.soft] + 0.01
+        self.s = np.maximum(-excess, 0.1)
+        level = float(np.mean(self.s * self.dual))  # of all products: beside a large C, ξ must be as small as λ is
+        self.xi = np.maximum(excess, 0.0)[self.soft] + np.minimum(0.1, level / self.q)
         self.b = b
         if program.free:
             self.v, self.r = v.copy(), np.zeros_like(v)
         else:
-            self.v = v + 0.1 * float(v.mean()) + 1e-3
-            self.r = np.maximum(c - A.T @ self.dual, 0.2 * float(np.abs(c).mean()) or 1.0)
+            self.v = np.maximum(v, 0.3 * float(v.mean()) or 1.0)
+            self.r = np.maximum(c - A.T @ self.dual, 0.1 * level / self.v)
         self.pairs = (0 if program.free else len(v)) + len(e) + len(self.soft)
-        self.work, self.factor = np.empty_like(A), np.empty((len(v), len(v)), order="F")
+        self.system: Reduced | Indefinite = Reduced(A, z)
 
     def measure(self) -> float:
         """Compute the residuals; return what is wrong with the point, relative to its objective."""
@@ -122,23 +146,61 @@ class _Iterate:
 
     def advance(self) -> bool:
         """Make a step; False if rounding leaves none."""
-        self._factorise()
+        free = self.program.free
         v, s, xi, r, dual, q = self.v, self.s, self.xi, self.r, self.dual, self.q
-        d_v, d_b, d_s, d_xi, d_r, d_dual, d_q = self._direction(-v * r, -s * dual, -xi * q)
-        first, second = self._room(d_v, d_s, d_xi), self._room_of_dual(d_r, d_dual, d_q)
-        after = (s + first * d_s) @ (dual + second * d_dual) + (xi + first * d_xi) @ (q + second * d_q)
-        if not self.program.free:
-            after += (v + first * d_v) @ (r + second * d_r)
+        H, D = self._slackness(), np.zeros_like(v) if free else r / v
+        self.system.factorise(H, D)
+        move = self._direction(-v * r, -s * dual, -xi * q)
+        if not free and isinstance(self.system, Reduced) and self._lost(move) > _LOST:
+            self.system = Indefinite(self.program.A, self.program.z)
+            self.system.factorise(H, D)
+            move = self._direction(-v * r, -s * dual, -xi * q)
+        first, second = self._rooms(move)
+        after = (s + first * move.s) @ (dual + second * move.dual) + (xi + first * move.xi) @ (q + second * move.q)
+        if not free:
+            after += (v + first * move.v) @ (r + second * move.r)
         target = (float(after) / self.pairs / self.mu) ** 3 * self.mu
-        d_v, d_b, d_s, d_xi, d_r, d_dual, d_q = self._direction(
-            target - v * r - d_v * d_r, target - s * dual - d_s * d_dual, target - xi * q - d_xi * d_q
+        products = (
+            target - v * r - move.v * move.r,
+            target - s * dual - move.s * move.dual,
+            target - xi * q - move.xi * move.q,
         )
-        first, second = self._room(d_v, d_s, d_xi, _NEAR), self._room_of_dual(d_r, d_dual, d_q, _NEAR)
+        move = self._direction(*products)
+        first, second = self._rooms(move, _NEAR)
+        for _ in range(_CORRECTORS):
+            if min(first, second) > 0.95:
+                break
+            products = self._centred(move, products, target, first, second)
+            other = self._direction(*products)
+            longer = self._rooms(other, _NEAR)
+            if not sum(longer) > first + second + _GAIN:
+                break
+            move, (first, second) = other, longer
         if not max(first, second) > 1e-8:
             return False
-        self.v, self.b, self.s, self.xi = v + first * d_v, self.b + first * d_b, s + first * d_s, xi + first * d_xi
-        self.r, self.dual, self.q = r + second * d_r, dual + second * d_dual, q + second * d_q
+        self.v, self.b, self.s, self.xi = (
+            v + first * move.v,
+            self.b + first * move.b,
+            s + first * move.s,
+            xi + first * move.xi,
+        )
+        self.r, self.dual, self.q = r + second * move.r, dual + second * move.dual, q + second * move.q
         return True
+
+    def _centred(self, move: _Move, products: Products, target: float, first: float, second: float) -> Products:
+        """Return what the products must change by for a longer step to leave none of them far from the target (Gondzio)."""
+        first, second = min(1.0, 1.5 * first + 0.1), min(1.0, 1.5 * second + 0.1)
+
+        def moved(change: Array, x: Array, d_x: Array, y: Array, d_y: Array) -> Array:
+            product = (x + first * d_x) * (y + second * d_y)
+            off = np.clip(product, target / _SPREAD, target * _SPREAD) - product
+            return change + np.maximum(off, -_SPREAD * target)
+
+        return (
+            moved(products[0], self.v, move.v, self.r, move.r),
+            moved(products[1], self.s, move.s, self.dual, move.dual),
+            moved(products[2], self.xi, move.xi, self.q, move.q),
+        )
 
     def feasible(self) -> bool:
         """Whether λ satisfies its constraints with room: the slack r that goes with it is what they leave."""
@@ -160,62 +222,35 @@ class _Iterate:
         H[self.soft] += self.xi / self.q
         return H
 
-    def _factorise(self) -> None:
-        """Factorise A'WA + D by Cholesky, damped where rounding makes it indefinite, and eliminate b."""
-        A, z = self.program.A, self.program.z
-        self.W = 1 / self._slackness()
-        self.D = np.zeros_like(self.v) if self.program.free else self.r / self.v
-        np.multiply(A, np.sqrt(self.W)[:, None], out=self.work)
-        self.unit = 1 / np.sqrt(np.maximum(np.einsum("ji,ji->i", self.work, self.work) + self.D, 1e-300))
-        self.work *= self.unit
-        damp, failed = 1e-15, 1
-        while failed:  # in the memory of the last factor: new memory costs as much as a third of the arithmetic
-            self.factor = dsyrk(1.0, self.work.T, lower=1, c=self.factor, overwrite_c=1)
-            np.fill_diagonal(self.factor, 1.0 + damp)
-            self.factor, failed = dpotrf(self.factor, lower=1, overwrite_a=1)
-            damp *= 100
-        self.Az = A.T @ (self.W * z)
-        self.border = self._inverse(self.Az)
-        whole = float(z @ (self.W * z))
-        self.pivot = max(whole - float(self.Az @ self.border), 1e-15 * whole)  # rounding may leave nothing
-
-    def _inverse(self, x: Array) -> Array:
-        solution: Array = self.unit * dpotrs(self.factor, self.unit * x, lower=1)[0]
-        return solution
-
-    def _newton(self, h: Array, dual_side: Array, sign_side: float) -> tuple[Array, float, Array]:
-        """Solve H d_λ + A d_v + z d_b = h,  A'd_λ - D d_v = dual_side,  z'd_λ = sign_side."""
-        A, z, W = self.program.A, self.program.z, self.W
-        y = self._inverse(A.T @ (W * h) - dual_side)
-        d_b = (float(z @ (W * h) - self.Az @ y) - sign_side) / self.pivot
-        d_v = y - self.border * d_b
-        return d_v, d_b, W * (h - A @ d_v - z * d_b)
-
-    def _direction(
-        self, to_v: Array, to_s: Array, to_xi: Array
-    ) -> tuple[Array, float, Array, Array, Array, Array, Array]:
+    def _direction(self, to_v: Array, to_s: Array, to_xi: Array) -> _Move:
         """Return the step that changes the products v r, s λ and ξ q by these amounts, and removes the residuals."""
-        A, z, free, soft = self.program.A, self.program.z, self.program.free, self.soft
+        free, soft = self.program.free, self.soft
         h = self.primal_side + to_s / self.dual
         h[soft] -= (to_xi - self.xi * self.bound_side) / self.q
-        dual_side = self.dual_side if free else self.dual_side - to_v / self.v
-        d_v, d_b, d_dual = self._newton(h, dual_side, self.sign_side)
-        if self.mu * self.pairs < 1e-3 * abs(self.value):  # where H is small by now, h - A d_v lacks digits: refine
-            for _ in range(2):
-                left = dual_side - A.T @ d_dual + self.D * d_v
-                more = self._newton(np.zeros_like(h), left, self.sign_side - float(z @ d_dual))
-                d_v, d_b, d_dual = d_v + more[0], d_b + more[1], d_dual + more[2]
+        g = self.dual_side if free else self.dual_side - to_v / self.v
+        late = self.mu * self.pairs < 1e-3 * abs(self.value)
+        d_v, d_b, d_dual = self.system.solve(h, g, self.sign_side, 2 if late and free else 1 if late else 0)
         d_q = self.bound_side - d_dual[soft]
-        d_r = np.zeros_like(d_v) if free else (to_v - self.r * d_v) / self.v
-        return d_v, d_b, (to_s - self.s * d_dual) / self.dual, (to_xi - self.xi * d_q) / self.q, d_r, d_dual, d_q
+        if free:
+            d_r = np.zeros_like(d_v)
+        elif isinstance(self.system, Reduced):
+            d_r = (to_v - self.r * d_v) / self.v
+        else:
+            d_r = self.dual_side - self.program.A.T @ d_dual
+        d_s, d_xi = (to_s - self.s * d_dual) / self.dual, (to_xi - self.xi * d_q) / self.q
+        return _Move(d_v, d_b, d_s, d_xi, d_r, d_dual, d_q)
 
-    def _room(self, d_v: Array, d_s: Array, d_xi: Array, near: float = 1.0) -> float:
-        pairs = [(self.s, d_s), (self.xi, d_xi)]
-        return min(1.0, near * room(*pairs, *([] if self.program.free else [(self.v, d_v)])))
+    def _lost(self, move: _Move) -> float:
+        """Return by how much the changes of λ and r miss each other, beside r."""
+        return float(np.max(np.abs(self.dual_side - self.program.A.T @ move.dual - move.r) / self.r))
 
-    def _room_of_dual(self, d_r: Array, d_dual: Array, d_q: Array, near: float = 1.0) -> float:
-        pairs = [(self.dual, d_dual), (self.q, d_q)]
-        return min(1.0, near * room(*pairs, *([] if self.program.free else [(self.r, d_r)])))
+    def _rooms(self, move: _Move, near: float = 1.0) -> tuple[float, float]:
+        """Return how far the primal and the dual point can go."""
+        primal, dual = [(self.s, move.s), (self.xi, move.xi)], [(self.dual, move.dual), (self.q, move.q)]
+        if not self.program.free:
+            primal.append((self.v, move.v))
+            dual.append((self.r, move.r))
+        return min(1.0, near * room(*primal)), min(1.0, near * room(*dual))
 
 
 def face(program: SlackLP, point: LpPoint) -> LpPoint:

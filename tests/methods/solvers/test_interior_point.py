@@ -135,3 +135,29 @@ def test_a_row_without_slack_that_is_violated_leaves_the_face_finite():
     found = interior_point.face(p, beyond)
     assert np.all(np.isfinite(found.v))
     assert np.all(np.isfinite(found.dual))
+
+
+@pytest.mark.parametrize("gamma", [1e-1, 1e-2, 1e-3])
+def test_a_nearly_singular_kernel_is_solved_with_a_feasible_dual(gamma):
+    """v grows beyond 1e4 here, so that what G'λ exceeds c by counts as much."""
+    rng = np.random.default_rng(0)
+    z = np.repeat([1.0, -1.0], 45)
+    X = rng.normal(size=(90, 2)) + 0.5 * z[:, None]
+    K = np.exp(-gamma * np.sum((X[:, None] - X) ** 2, axis=2))
+    G = z[:, None] * (K - np.median(K, axis=0)) * z
+    u, cap = np.full(90, 1 / 45), 1e7
+    p = SlackLP(
+        np.vstack([np.full(90, -1.0), G]),
+        np.append(0.0, z),
+        np.append(-cap, np.ones(90)),
+        G.T @ u,
+        np.append(np.inf, 3 * u),
+    )
+    point = interior_point.solve(p, np.ones(90), 0.0, np.append(0.0, u), tol=1e-6)
+    assert point.steps < 100  # it ended by itself
+    assert float(np.max(G.T @ point.dual[1:] - p.c)) <= point.dual[0] + 1e-12
+    slack = np.maximum(1 - G @ point.v - point.b * z, 0)
+    value = p.c @ point.v + p.U[1:] @ slack
+    assert point.v.sum() <= cap * (1 + 1e-9)
+    assert point.v.sum() > 1e4 or gamma > 0.05
+    assert p.e @ point.dual == pytest.approx(value, rel=2e-6)

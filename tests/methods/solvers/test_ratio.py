@@ -116,6 +116,21 @@ def test_column_generation_is_the_whole_program_for_every_C_in_any_order(kernel,
             assert answer.objective == pytest.approx(2, rel=gap)
 
 
+@pytest.mark.parametrize("gamma", [0.3, 0.03, 0.003])
+def test_interior_points_solve_nearly_singular_kernels_by_themselves(gamma):
+    """G has the rank of a few points for all that rounding leaves."""
+    p, G, threshold = program(2, {"kernel": "rbf", "gamma": gamma}, n=120)
+    session = Session()
+    for multiple in (1.05, 1.5, 3.0):
+        this = replace(p, C=multiple * threshold)
+        answer = column_generation.solve(this, gap=1e-5, few=0, session=session)
+        assert answer.version == column_generation.VERSION
+        whole = solved(lp.solve, this, gap=1e-5)
+        primal, bound = certificate(G, this, answer.primal.v, answer.primal.b, answer.dual.weights)
+        assert primal == pytest.approx(whole.objective, rel=2e-5)
+        assert (primal - bound) / primal <= 2e-5
+
+
 def many(n=80, memory=4e9, spec=KERNELS[1], seed=1):
     """Return the program of rows on demand, and its kernel."""
     X, z = overlapping(n, seed)
