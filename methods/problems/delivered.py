@@ -55,7 +55,8 @@ class Delivered:
     """f on the judging points, ``expansion`` + ``offset``; f > 0 is the positive class.
 
     f = coef·x + offset, or Σ dual_i k(x_i, x) + offset over all judging points. ``average`` has in its two columns the weights that
-    average over the positive and over the negative class. ``lengths`` returns the ‖x‖ in feature space.
+    average over the positive and over the negative class. ``lengths`` returns the ‖x‖ in feature space. ``moved`` is how far the
+    values are from those that the solver saw, if the judging points were rounded.
     """
 
     expansion: Array
@@ -64,6 +65,7 @@ class Delivered:
     lengths: Callable[[], Array]
     coef: Array | None = None
     dual: Array | None = None
+    moved: Array | float = 0.0
 
     @cached_property
     def values(self) -> Array:
@@ -90,7 +92,7 @@ class Delivered:
         if terms is None:
             assert self.dual is not None
             terms = self.dual * lengths
-        return 4 * EPS * (float(np.linalg.norm(terms)) * lengths + abs(self.offset))
+        return 4 * EPS * (float(np.linalg.norm(terms)) * lengths + abs(self.offset)) + self.moved
 
     @cached_property
     def means(self) -> Pair:
