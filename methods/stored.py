@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mmc.methods.fitted import Fitted
 from mmc.methods.numerics.gram import WHOLE
-from mmc.methods.numerics.kernels import Array
+from mmc.methods.numerics.kernels import Array, KernelSpec
 from mmc.methods.numerics.scales import fault
 from mmc.methods.parameters import Parameterised
 from mmc.methods.problems.delivered import Delivered, OnMoments, Verdict
@@ -92,19 +92,23 @@ class StoredRule(Parameterised):
     def _delivered(self, fitted: Fitted, space: Training) -> Delivered:
         """Return the stored rule on the points that judge it, or on the moments if there are none."""
         spec, at = self._kernel, fitted.judged
+        moved: Array | float = 0.0
         if space.pair is not None:
             assert fitted.coef is not None
             means, within = space.pair.seen_along(fitted.coef)
             lengths = space.pair.lengths
             return OnMoments(means, np.eye(2), fitted.intercept, lambda: lengths, fitted.coef, within=within)
-        if fitted.coef is not None:
-            values: Array = (space.X if at is None else at) @ fitted.coef
+        if at is not None:
+            values = _evaluated(fitted, spec, at, fitted.points)
+            if space.origin is not None:  # points of the solver's own are rounded where they are stored, far from 0
+                at, exact = space.stored(at), values
+                values = _evaluated(fitted, spec, at, None if fitted.points is None else space.stored(fitted.points))
+                moved = np.abs(values - exact)
+        elif fitted.coef is not None:
+            values = space.X @ fitted.coef
         else:
             assert fitted.dual is not None
-            if at is None:
-                values = self._on_training(fitted.dual, space)
-            else:
-                values = spec(at, at if fitted.points is None else fitted.points) @ fitted.dual
+            values = self._on_training(fitted.dual, space)
         return Delivered(
             values,
             space.average(),
@@ -112,6 +116,7 @@ class StoredRule(Parameterised):
             lambda: space.lengths(spec) if at is None else spec.lengths(at),
             fitted.coef,
             fitted.dual,
+            moved,
         )
 
     def _on_training(self, dual: Array, space: Training) -> Array:
@@ -162,3 +167,12 @@ class StoredRule(Parameterised):
 
     def _from_origin(self, X: Array) -> Array:
         return X if self._origin is None else X - self._origin
+
+
+def _evaluated(fitted: Fitted, spec: KernelSpec, at: Array, points: Array | None) -> Array:
+    """Return the rule without its intercept on points ``at``; a kernel expansion is about ``points``, or those."""
+    if fitted.coef is not None:
+        return at @ fitted.coef
+    assert fitted.dual is not None
+    values: Array = spec(at, at if points is None else points) @ fitted.dual
+    return values

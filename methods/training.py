@@ -57,6 +57,10 @@ class Training:
         origin = np.where(far, np.where(low == high, low, self.X.mean(axis=0)), 0.0)  # what is constant becomes 0
         return Training(self.X - origin, self.sign, extra=self.extra, origin=origin, given=self.X, weight=self.weight)
 
+    def stored(self, points: Array) -> Array:
+        """Return points as they are seen from the origin after they were stored where the given X lies."""
+        return points if self.origin is None else (points + self.origin) - self.origin
+
     def gram(self, spec: KernelSpec) -> Array:
         """Return the Gram matrix of the training points, made once per kernel. Do not write into it."""
         return self.work.once(("gram", spec), lambda: self._gram(spec))

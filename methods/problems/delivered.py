@@ -55,7 +55,8 @@ class Delivered:
     """f on the judging points, ``expansion`` + ``offset``; f > 0 is the positive class.
 
     f = coef·x + offset, or Σ dual_i k(x_i, x) + offset over all judging points. ``average`` has in its two columns the weights that
-    average over the positive and over the negative class. ``lengths`` returns the ‖x‖ in feature space.
+    average over the positive and over the negative class. ``lengths`` returns the ‖x‖ in feature space. ``moved`` is how far the
+    values are from those that the solver saw, if the judging points were rounded.
     """
 
     expansion: Array
@@ -64,6 +65,7 @@ class Delivered:
     lengths: Callable[[], Array]
     coef: Array | None = None
     dual: Array | None = None
+    moved: Array | float = 0.0
 
     @cached_property
     def values(self) -> Array:
@@ -87,13 +89,13 @@ class Delivered:
     def noise(self) -> Array:
         """How far rounding may move each decision value: its terms can be larger than their sum."""
         length, lengths = self._lengths
-        return 4 * EPS * (length * lengths + abs(self.offset))
+        return 4 * EPS * (length * lengths + abs(self.offset)) + self.moved
 
     @property
     def blur(self) -> float:
         """The largest of these."""
         length, lengths = self._lengths
-        return 4 * EPS * (length * float(lengths.max()) + abs(self.offset))
+        return 4 * EPS * (length * float(lengths.max()) + abs(self.offset)) + float(np.max(self.moved))
 
     @cached_property
     def _lengths(self) -> tuple[float, Array]:

@@ -24,7 +24,13 @@ CAN = Capabilities(session=True)
 VERSION = f"highspy {highspy.Highs().version()}"
 _TOLERANCE = 1e-9
 _DUAL, _PRIMAL = 1, 4  # simplex_strategy of HiGHS
-_STALLED = (highspy.HighsModelStatus.kUnknown, highspy.HighsModelStatus.kSolveError, highspy.HighsModelStatus.kNotset)
+_STALLED = (
+    highspy.HighsModelStatus.kUnknown,
+    highspy.HighsModelStatus.kSolveError,
+    highspy.HighsModelStatus.kNotset,
+    highspy.HighsModelStatus.kIterationLimit,
+)
+_PIVOTS = 100  # for every row and column: a few are usual, and where rounding leads in a circle there is no end
 _UNBOUNDED = (highspy.HighsModelStatus.kUnbounded, highspy.HighsModelStatus.kUnboundedOrInfeasible)
 
 
@@ -111,6 +117,7 @@ class HighsDual:
         for option, value in options.items():
             self.highs.setOptionValue(option, value)
         count, rows = program.A.shape
+        self.highs.setOptionValue("simplex_iteration_limit", _PIVOTS * (count + rows))
         right = self.scale / self.unit * program.c
         lower = right if program.free else np.full(rows, -inf)
         nothing = np.zeros(rows + 1, dtype=np.int32)

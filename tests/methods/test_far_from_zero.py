@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from mmc.methods import CATALOGUE, HMEM, MMRM, MPM, SVM
+from mmc.methods import CATALOGUE, HMEM, MMRM, MPM, SMEM, SVM, NotConverged
 
 pytestmark = pytest.mark.filterwarnings("ignore::mmc.methods.solution.BoundWarning")  # a narrow kernel
 FAR = 2.0**33  # adding it to the points below is exact
@@ -74,3 +74,13 @@ def test_rbf_at_1e8_tells_test_points_as_well_as_near_zero():
     near, far = (MPM(kernel="rbf", gamma=0.1, ridge=1e-2).fit(X + shift, y) for shift in (0.0, 1e8))
     np.testing.assert_array_equal(far.predict(Z + 1e8), near.predict(Z))
     assert np.mean(far.predict(Z + 1e8) == labels) > 0.8
+
+
+def test_points_that_a_method_makes_count_as_they_are_stored():
+    """Far from 0 they are rounded; what that takes from the margins is part of the certificate, or the scale is named."""
+    y = np.repeat([0, 1], 6)
+    x = np.array([0.0, 1.0, 3.0, 4.5, 2.5, 1.5, 20.375, 21.0, 23.0, 24.5, 25.75, 22.0])[:, None]
+    near, far = (SMEM(C=0.1).fit(x + shift, y) for shift in (0.0, 1e6))
+    assert far.solution_.objective == pytest.approx(near.solution_.objective, rel=1e-6)
+    with pytest.raises(NotConverged, match=r"feature 0 lies at 1e\+15 and varies by"):
+        SMEM(C=0.1).fit(x + 1e15, y)

@@ -1,5 +1,7 @@
 """Every fit ends: with caps that follow from the problem, with limits that the user sets, and with a refusal before the work."""
 
+import time
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
@@ -20,6 +22,7 @@ from mmc.methods import (
     NotConverged,
 )
 from mmc.methods.numerics import memory
+from tests.fuzz import estimators
 
 pytestmark = pytest.mark.filterwarnings("ignore::mmc.methods.solution.BoundWarning")  # what ends need not be good
 
@@ -114,3 +117,12 @@ def test_what_does_not_fit_into_memory_is_refused_before_the_work(model, monkeyp
 @pytest.mark.parametrize(("size", "words"), [(12.0, "12 B"), (8e12, "8 TB"), (2.5e9, "2.5 GB")])
 def test_amounts(size, words):
     assert memory.amount(size) == words
+
+
+def test_pivots_that_lead_in_a_circle_end():
+    """A program of 67 rows: rounding kept HiGHS in it for 40 seconds."""
+    X, y, _ = estimators.make(423, 0)
+    start = time.process_time()
+    with pytest.raises(NotConverged, match="standardise the features"):
+        MMRM(C=np.inf, kernel="poly", degree=2, gamma=1e-6, solver="column-generation").fit(X, y)
+    assert time.process_time() - start < 20
