@@ -75,7 +75,8 @@ def factored(A: Array, added: Array | float, *, clean: bool = False) -> tuple[Ar
 def inverse_diagonal(L: Array) -> Array:
     """Return the diagonal of (LL')⁻¹ for a clean lower L, whose place the inverse of L takes."""
     _invert(L)
-    return np.einsum("ij,ij->j", L, L)
+    squares: Array = np.einsum("ij,ij->j", L, L)
+    return squares
 
 
 def _invert(L: Array) -> None:
