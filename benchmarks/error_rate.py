@@ -4,6 +4,10 @@ Every time goes from X and y to a fitted rule. cvxpy and Clarabel run with their
 and get the moments (or the Cholesky factor of the Gram matrix) from two lines of numpy. Repeats are interleaved, so that all
 peers see the same state of the machine, and the best of each counts. The floor is the Gram matrix and one Cholesky
 factorisation: below that, nothing that uses either can go.
+
+``fit`` with its defaults also shrinks the covariances, judges the rule that it delivers, and checks its bounds by left-out points; the
+peers do none of it. The rows "same problem" have ridge=0.0, the problem that the peers solve. A path does not check bounds by left-out
+points: "no check" is one fit as a path of one point.
 """
 
 from __future__ import annotations
@@ -43,6 +47,7 @@ def run() -> Iterator[dict[str, Any]]:
             label = f"{name}, {'kernel' if kernel else 'linear'}, m = {len(X)}"
             targets = {"cvxpy + ECOS": 60 if kernel and len(X) == 379 else None if kernel else 20}
             for what, points in (("one fit", grid[2:3]), ("five rates", grid)):
+                same = {**kernel, "ridge": 0.0}
                 peers: dict[str, Callable[[], Any]] = {
                     "ours": partial(_ours, X, y, kernel, points),
                     "cvxpy + ECOS": partial(_each, partial(_cvxpy, "ECOS"), X, y, spec, points),
@@ -51,7 +56,12 @@ def run() -> Iterator[dict[str, Any]]:
                 }
                 if spec is not None and what == "one fit":
                     peers["Gram + Cholesky"] = partial(_floor, X, spec)
-                seconds = _interleaved(peers)
+                bare = {"same problem, ridge=0.0": partial(_ours, X, y, same, points)}
+                if what == "one fit":
+                    bare["same problem, ridge=0.0, no check"] = partial(_ours, X, y, same, points, path=True)
+                seconds = _interleaved({**peers, **bare})
+                for note in bare:
+                    yield row(f"{label}, {what}, {note}", "Clarabel", None, seconds.pop(note), seconds["Clarabel"])
                 for peer, theirs in list(seconds.items())[1:]:
                     target = 1 / 3 if peer == "Gram + Cholesky" else None
                     if peer == "Clarabel" and not kernel:
@@ -88,12 +98,12 @@ def _interleaved(peers: dict[str, Callable[[], Any]], repeats: int = REPEATS) ->
     return best
 
 
-def _ours(X: Array, y: Array, kernel: dict[str, Any], points: list[dict[str, float]]) -> None:
-    if len(points) > 1:
-        for _ in ErrorRateClassifier(**kernel).fit_path(X, y, points):
+def _ours(X: Array, y: Array, given: dict[str, Any], points: list[dict[str, float]], path: bool = False) -> None:
+    if path or len(points) > 1:
+        for _ in ErrorRateClassifier(**given).fit_path(X, y, points):
             pass
     else:
-        ErrorRateClassifier(**kernel, **points[0]).fit(X, y)
+        ErrorRateClassifier(**given, **points[0]).fit(X, y)
 
 
 def _floor(X: Array, spec: KernelSpec) -> None:

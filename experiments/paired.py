@@ -9,19 +9,18 @@ from dataclasses import replace
 import numpy as np
 
 from mmc.experiments.cells import Cell, Discordance, Pair
+from mmc.experiments.student import quantile
 
 
 def intervals(cells: Sequence[Cell], first: str, overlap: float) -> Iterator[Pair]:
     """Compare one method with all others, with the corrected resampled t interval of Nadeau & Bengio (2003)."""
-    from scipy.special import stdtrit
-
     for one, other in _couples(cells, first):
         n = len(one.by_repetition)
         if n < 2 or len(other.by_repetition) != n:
             continue
         differences = np.subtract(one.by_repetition, other.by_repetition)
         spread = float(np.std(differences, ddof=1)) * math.sqrt(1 / n + overlap)
-        width = float(stdtrit(n - 1, 0.975)) * spread
+        width = quantile(n - 1, 0.975) * spread
         names = str(one.keys["dataset"]), one.metric, first, str(other.keys["method"])
         yield Pair(*names, float(np.mean(differences)), width, n)
 

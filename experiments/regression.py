@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mmc.experiments.student import quantile
+
 Array = NDArray[np.float64]
 
 
@@ -51,9 +53,7 @@ class Line:
 
     def quantile(self, confidence: float) -> float:
         """Return how many standard errors the interval of this confidence reaches to either side."""
-        from scipy.special import stdtrit
-
-        return float(stdtrit(self.df, 0.5 + confidence / 2))
+        return quantile(self.df, 0.5 + confidence / 2)
 
     def band(self, x: Array, confidence: float) -> Array:
         """Return half the width of the confidence band of the line itself at x."""

@@ -21,6 +21,7 @@ from mmc.experiments.cells import Cell, Table
 from mmc.experiments.claims import Claim, Kept
 from mmc.experiments.model import Model
 from mmc.experiments.places import matches
+from mmc.experiments.student import quantile
 
 _LEVEL = 0.975
 _LISTED = 8  # differences that are spelled out; of more, the largest and the smallest are
@@ -264,20 +265,16 @@ def _difference(cell: Cell, other: Cell | float, how: Pairing, of: str) -> Diffe
 
 def _apart(cell: Cell, other: Cell, overlap: float, of: str) -> Difference:
     """Return the interval of two means whose repetitions cannot be paired: some are infeasible, or not known one by one."""
-    from scipy.special import stdtrit
-
     gap = float(np.mean(cell.by_repetition)) - float(np.mean(other.by_repetition))
     sizes = [len(one.by_repetition) for one in (cell, other)]
     spreads = [one.std * math.sqrt(1 / n + overlap) for one, n in zip((cell, other), sizes, strict=True)]
-    reach = float(stdtrit(max(min(sizes) - 1, 1), _LEVEL)) * math.hypot(*spreads)
+    reach = quantile(max(min(sizes) - 1, 1), _LEVEL) * math.hypot(*spreads)
     return Difference(of, gap, gap - reach, gap + reach)
 
 
 def _interval(values: Sequence[float], overlap: float, of: str) -> Difference:
-    from scipy.special import stdtrit
-
     n, mean = len(values), float(np.mean(values))
-    reach = float(stdtrit(n - 1, _LEVEL)) * float(np.std(values, ddof=1)) * math.sqrt(1 / n + overlap)
+    reach = quantile(n - 1, _LEVEL) * float(np.std(values, ddof=1)) * math.sqrt(1 / n + overlap)
     return Difference(of, mean, mean - reach, mean + reach)
 
 
@@ -297,8 +294,6 @@ def _mcnemar(cell: Cell, other: Cell, value: float, of: str) -> Difference:
 
 def _sampled(cell: Cell, other: Cell | float, value: float, of: str) -> Difference:
     """Return the interval of single runs: what their test points, or the fit of a line, leave uncertain."""
-    from scipy.special import stdtrit
-
     se = math.hypot(cell.sampling, 0.0 if isinstance(other, float) else other.sampling)
-    reach = float(stdtrit(cell.df, _LEVEL)) * se if se else 0.0
+    reach = quantile(cell.df, _LEVEL) * se if se else 0.0
     return Difference(of, value, value - reach, value + reach)

@@ -16,6 +16,7 @@ from mmc.experiments.config import Elsewhere, Repeated, Reported
 from mmc.experiments.errors import ConfigError
 from mmc.experiments.places import fixed_by, matches
 from mmc.experiments.runs import runs_of
+from mmc.experiments.student import quantile
 
 CONFIDENCE = 0.99
 _POINTS = 5.0  # a wider interval than this hardly tells two percentages apart
@@ -171,16 +172,14 @@ def half_width(cell: Cell) -> float:
     test points, where two fits of one problem differ on few: the yardstick is the number of points on which the most similar
     other method decides otherwise, or the standard error where there is none. The rounding of the printed number is added.
     """
-    from scipy.special import stdtrit
-
     n = len(cell.by_repetition)
     rounding = 0.5 * 10.0**-cell.decimals
     if n >= 2:
-        quantile = float(stdtrit(n - 1, 0.5 + CONFIDENCE / 2))
-        return quantile * cell.std * math.sqrt(1 / cell.runs + 1 / n) + rounding
+        reach = quantile(n - 1, 0.5 + CONFIDENCE / 2)
+        return reach * cell.std * math.sqrt(1 / cell.runs + 1 / n) + rounding
     if cell.discordant is not None:
-        return float(stdtrit(math.inf, 0.5 + CONFIDENCE / 2)) * math.sqrt(cell.discordant) * cell.worth + rounding
-    return float(stdtrit(cell.df, 0.5 + CONFIDENCE / 2)) * cell.sampling + rounding
+        return quantile(math.inf, 0.5 + CONFIDENCE / 2) * math.sqrt(cell.discordant) * cell.worth + rounding
+    return quantile(cell.df, 0.5 + CONFIDENCE / 2) * cell.sampling + rounding
 
 
 def _repeated(cells: Sequence[Cell], declared: Sequence[Repeated]) -> list[Cell]:

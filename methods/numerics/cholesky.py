@@ -60,27 +60,22 @@ def pivoted_cholesky(K: Array, tol: float | None = None) -> PivotedFactor:
     return PivotedFactor(rows, order[:rank] - 1)
 
 
-def factored(A: Array, added: Array | float) -> tuple[Array, bool]:
+def factored(A: Array, added: Array | float, *, clean: bool = False) -> tuple[Array, bool]:
     """Return the lower L with LL' = A, symmetric, plus ``added`` on its diagonal, and whether there is one.
 
-    L is in `scratch`: it lasts until the next call. What is above its diagonal has no meaning.
+    L is in `scratch`: it lasts until the next call. What is above its diagonal has no meaning, unless it is ``clean``: then it is 0.
     """
     M = scratch(len(A))
     np.copyto(M, A)
     M.ravel()[:: len(A) + 1] += added
-    L, failed = dpotrf(M.T, lower=1, overwrite_a=1, clean=0)
+    L, failed = dpotrf(M.T, lower=1, overwrite_a=1, clean=clean)
     return L, not failed
 
 
 def inverse_diagonal(L: Array) -> Array:
-    """Return the diagonal of (LL')⁻¹ for a lower L, whose place the inverse of L takes."""
+    """Return the diagonal of (LL')⁻¹ for a clean lower L, whose place the inverse of L takes."""
     _invert(L)
-    squares = np.empty(len(L))
-    for start in range(0, len(L), _BLOCK):  # of the columns, without what is above the diagonal
-        here = slice(start, start + _BLOCK)
-        top = np.tril(L[here, here])
-        below = L[start + _BLOCK :, here]
-        squares[here] = np.einsum("ij,ij->j", top, top) + np.einsum("ij,ij->j", below, below)
+    squares: Array = np.einsum("ij,ij->j", L, L)
     return squares
 
 

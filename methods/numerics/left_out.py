@@ -92,7 +92,7 @@ class LeftOut:
         trace = float(diagonal @ positive) / share[0], float(diagonal @ ~positive) / share[1]
         first, second = within_reach(weights, trace, c0)
         T = np.where(positive, c0 * share[0] / first, c0 * share[1] / second)
-        L, made = factored(G, T)
+        L, made = factored(G, T, clean=True)
         x = dpotrs(L, g, lower=1)[0] if made else np.full(len(T), nan)
         inverse = inverse_diagonal(L) if made else x
         scale = np.where(positive, counts[0] / share[0], counts[1] / share[1])  # of the squared length of a row

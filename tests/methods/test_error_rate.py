@@ -143,6 +143,20 @@ def test_rates_outside_of_0_1_are_refused(eta):
         ErrorRateClassifier(0.5, eta).fit(X, y)
 
 
+def test_many_rates_are_judged_as_one_is():
+    X, y = two_classes()
+    grid = [{"eta_pos": a, "eta_neg": b} for a in (0.4, 0.6, 0.8, 1.0) for b in (0.5, 0.6, 0.7, 0.8, 1.0)]
+    for point, step in zip(grid, ErrorRateClassifier().fit_path(X, y, grid), strict=True):
+        alone, model = ErrorRateClassifier(**point).fit(X, y), step.estimator
+        assert model is step.estimator
+        assert model.get_params() == alone.get_params()
+        np.testing.assert_allclose(model.worst_case_error_, alone.worst_case_error_, rtol=1e-8)
+        np.testing.assert_allclose(model.decision_function(X), alone.decision_function(X), rtol=1e-6, atol=1e-8)
+        np.testing.assert_array_equal(model.ridge_, alone.ridge_)
+        assert model.solution_.objective == pytest.approx(alone.solution_.objective, rel=1e-8)
+        assert model.solution_.gap == pytest.approx(alone.solution_.gap, abs=1e-10)
+
+
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_a_path_is_the_same_as_separate_fits(kernel):
     X, y = two_classes(apart=1.0)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mmc.methods.numerics.cholesky import dimensions, pivoted_cholesky
+from mmc.methods.numerics.cholesky import dimensions, factored, inverse_diagonal, pivoted_cholesky
 from mmc.methods.numerics.kernels import KernelSpec
 
 
@@ -47,3 +47,15 @@ def test_dimensions_are_those_of_the_factor(gamma, copies):
     X = np.repeat(np.random.default_rng(0).normal(size=(40, 3)), copies, axis=0)
     K = KernelSpec("rbf", gamma)(X, X)
     assert dimensions(K) == pivoted_cholesky(K).dimensions <= 40
+
+
+@pytest.mark.parametrize("n", [1, 5, 64, 65, 200])
+def test_the_diagonal_of_an_inverse(n):
+    X = np.random.default_rng(n).normal(size=(n, n))
+    A, added = X @ X.T, np.linspace(1.0, 2.0, n)
+    factored(np.ones((n, n)), 3.0)  # leaves something where the next factor goes
+    L, made = factored(A, added, clean=True)
+    assert made
+    np.testing.assert_allclose(L @ L.T, A + np.diag(added), atol=1e-10 * n)
+    np.testing.assert_allclose(inverse_diagonal(L), np.linalg.inv(A + np.diag(added)).diagonal(), rtol=1e-8)
+    assert not factored(A, -1e6)[1]
