@@ -14,6 +14,12 @@ def nearest(word: object, words: Iterable[str]) -> str:
     return f"did you mean {close[0]!r}?" if close else f"valid: {', '.join(sorted(words)) or 'none'}"
 
 
+def near_file(name: str, names: Iterable[str]) -> str:
+    """Return a hint for a misspelt file among those that are there; nothing where none is alike."""
+    close = get_close_matches(name, list(names), n=1, cutoff=0.6)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
 def percent(share: float, rounding: str = ROUND_HALF_EVEN) -> str:
     """Return a share in per cent with up to three digits. Round a bound up and a confidence down: both stay true."""
     return f"{Context(prec=3, rounding=rounding).create_decimal(100 * share).normalize():f} %"
