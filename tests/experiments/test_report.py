@@ -213,6 +213,9 @@ def test_without_a_store_the_references_stand_in_and_are_marked(tmp_path, capsys
     assert "Nothing was run here: all numbers are the committed references." in text
     assert text.count("Reference of commit") == 2
     assert "What the papers say in words and we could not confirm" in text
+    assert "1 does not hold" in text
+    assert "1 cannot be told" in text
+    assert re.search(r"v-weak\">\?</span> [^<]*: cannot be told", text)
     Reader(text)
 
 
