@@ -213,10 +213,16 @@ def test_without_a_store_the_references_stand_in_and_are_marked(tmp_path, capsys
     assert "Nothing was run here: all numbers are the committed references." in text
     assert text.count("Reference of commit") == 2
     assert "What the papers say in words and we could not confirm" in text
-    assert "1 does not hold" in text
-    assert "1 cannot be told" in text
-    assert re.search(r"v-weak\">\?</span> [^<]*: cannot be told", text)
     Reader(text)
+
+
+def test_a_statement_that_cannot_be_told_is_none_that_does_not_hold(tmp_path, monkeypatch):
+    monkeypatch.setattr("mmc.cli.choices.bundled", lambda: {"bsvm_uci": bundled()["bsvm_uci"]})
+    report(None, tmp_path / "report.html", Places(tmp_path))
+    text = (tmp_path / "report.html").read_text("utf-8")
+    assert "1 cannot be told" in text
+    assert re.search(r'v-weak">\?</span> [^<]*: cannot be told', text)
+    assert not re.search(r"✗</span> [^<]*: cannot be told", text)
 
 
 def test_a_mixture_says_which_is_which(tmp_path):
