@@ -7,6 +7,7 @@ ROOMS := cli configs datasets experiments methods
 
 $(VENV)/.installed: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "mmc needs Python 3.11 or newer; set PYTHON=/path/to/python"; exit 2; }
+	@echo "Setting up $(VENV): the packages of requirements.lock, about 2 GB. This takes a minute or two, in silence."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .

@@ -20,7 +20,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Classifiers that keep the error of each class under control, and their papers' tables, rerun.\n\n"
-    "Start with:  mmc run breast_cancer",
+    "Your own table:     mmc fit parts.csv --target verdict\n\n"
+    "A paper's table:    mmc run breast_cancer",
 )
 data_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The data sets: list, show, fetch, verify.")
 app.add_typer(data_app, name="data")
@@ -209,7 +210,7 @@ def check(
     raise typer.Exit((check_verb.update if update else check_verb.check)(chosen, places, Power(jobs, cluster)))
 
 
-@app.command()
+@app.command(short_help="Write one HTML page: of all papers, or of your studies.")
 def report(
     configs: Annotated[
         list[str] | None,
@@ -235,15 +236,17 @@ def report(
     report_verb.report(configs, out, Places(results, references, data_dir))
 
 
-@app.command()
+@app.command(short_help="Turn your table into a classifier that keeps error rates.")
 def fit(
     table: Annotated[Path, typer.Argument(metavar="TABLE", help="A CSV, TSV, Parquet or Excel file.")],
-    target: Annotated[str, typer.Option("--target", help="The column with the two classes.")],
+    target: Annotated[str, typer.Option("--target", metavar="COLUMN", help="The column with the two classes.")],
     max_error: Annotated[
         list[str] | None,
         typer.Option("--max-error", metavar="LABEL=RATE", help="The largest error rate of a class; once or twice."),
     ] = None,
-    confidence: Annotated[float, typer.Option("--confidence", help="How sure the promise must be.")] = 0.95,
+    confidence: Annotated[
+        float, typer.Option("--confidence", metavar="SHARE", help="How sure the promise must be.")
+    ] = 0.95,
     abstain: Annotated[
         str | None, typer.Option("--abstain", metavar="LABEL", help="The label for rows between two rates' thresholds.")
     ] = None,
@@ -256,15 +259,27 @@ def fit(
             autocompletion=completing.methods,
         ),
     ] = None,
-    id_column: Annotated[str | None, typer.Option("--id", help="The column that names the rows; not used.")] = None,
-    drop: Annotated[list[str] | None, typer.Option("--drop", help="A column to leave out; repeat it.")] = None,
-    keep: Annotated[
-        list[str] | None, typer.Option("--keep", help="A column to use although it looks like an ID.")
+    id_column: Annotated[
+        str | None,
+        typer.Option("--id", metavar="COLUMN", help="The column that names the rows; it is not learnt from."),
     ] = None,
-    test_size: Annotated[float, typer.Option("--test-size", help="The share of the rows to test on.")] = 0.2,
+    drop: Annotated[
+        list[str] | None, typer.Option("--drop", metavar="COLUMN", help="A column to leave out; repeat it.")
+    ] = None,
+    keep: Annotated[
+        list[str] | None, typer.Option("--keep", metavar="COLUMN", help="A column to use although it looks like an ID.")
+    ] = None,
+    test_size: Annotated[
+        float, typer.Option("--test-size", metavar="SHARE", help="The share of the rows to test on.")
+    ] = 0.2,
     calibration: Annotated[
         float | None,
-        typer.Option("--calibration", help="The share to calibrate on.", show_default="0.3, or up to 0.5 as needed"),
+        typer.Option(
+            "--calibration",
+            metavar="SHARE",
+            help="The share of the rows to calibrate on.",
+            show_default="0.3, or up to 0.5 as needed",
+        ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Decides the parts and every draw.")] = 0,
     out: Annotated[
@@ -273,7 +288,11 @@ def fit(
     memory: Annotated[
         float | None,
         typer.Option(
-            "--memory", metavar="MB", min=0, help="Stream a larger file.", show_default="1/8 of the machine's"
+            "--memory",
+            metavar="MB",
+            min=0,
+            help="Read a file that is larger than this in passes.",
+            show_default="1/8 of the machine's",
         ),
     ] = None,
     plugin: Plugin = None,
@@ -290,7 +309,7 @@ def fit(
     own.fit(Request(table, target, rates, confidence, abstain, *chosen), out, None if memory is None else 1e6 * memory)
 
 
-@app.command()
+@app.command(short_help="Predict a table with a saved model.")
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model that `mmc fit` wrote.")],
     table: Annotated[Path, typer.Argument(metavar="TABLE", help="New rows, with the same columns.")],
@@ -344,7 +363,7 @@ def export(
     export_verb.export(config, form, out, records, Places(results, data_dir=data_dir))
 
 
-@app.command()
+@app.command(short_help="Print a JSON schema of configs, for editors.")
 def schema(plugin: Plugin = None) -> None:
     """Print a JSON schema of configs, with the parameters of every method: editors complete and check with it.
 
@@ -357,10 +376,10 @@ def schema(plugin: Plugin = None) -> None:
     typer.echo(json.dumps(made(), indent=1))
 
 
-@app.command()
+@app.command(short_help="Write a commented study of your table.")
 def init(
     table: Annotated[Path, typer.Argument(metavar="TABLE", help="A CSV, TSV, Parquet, Excel, ARFF or libsvm file.")],
-    target: Annotated[str, typer.Option("--target", help="The column with the classes.")],
+    target: Annotated[str, typer.Option("--target", metavar="COLUMN", help="The column with the classes.")],
     out: Annotated[Path, typer.Option("--out", help="The config to write.")] = Path("study.yaml"),
 ) -> None:
     """Write a commented study of your table that runs as it is, and the schema beside it that editors use.
@@ -375,12 +394,12 @@ def init(
 @app.command("list")
 def list_(
     what: Annotated[
-        str,
+        str | None,
         typer.Argument(metavar="WHAT", help="methods, solvers, datasets or configs.", autocompletion=completing.lists),
-    ],
+    ] = None,
     plugin: Plugin = None,
 ) -> None:
-    """List what there is: methods, solvers, datasets or configs.
+    """List methods, solvers, datasets or configs. Without WHAT: how many there are of each.
 
     Example:  mmc list methods
     """

@@ -8,7 +8,7 @@ from rich import box
 from rich.table import Table
 
 from mmc.cli.downloads import Downloads
-from mmc.cli.shell import console
+from mmc.cli.shell import console, resumable
 from mmc.datasets import DataError, Entry, known
 from mmc.datasets import fetch as fetch_one
 from mmc.datasets import verify as verify_one
@@ -28,12 +28,32 @@ def _table(*heads: str, whole: int = 1) -> Table:
     return table
 
 
-def show(what: str, data_dir: Path | None = None) -> None:
-    """Print one of the lists; ``data_dir`` is where large data sets are looked for."""
+def show(what: str | None, data_dir: Path | None = None) -> None:
+    """Print one of the lists, or which lists there are; ``data_dir`` is where large data sets are looked for."""
+    if what is None:
+        console().print(_lists())
+        return
     if what not in _WHAT:
         raise UserError(f"there is no list of {what!r}: {nearest(what, _WHAT)}")
     lists = {"methods": _methods, "solvers": _solvers, "datasets": lambda: _datasets(data_dir), "configs": _configs}
     console().print(lists[what]())
+
+
+def _lists() -> Table:
+    from mmc.experiments.config import bundled
+
+    pairs = {(key, solver) for key, entry in METHODS.items() for solver in entry.solvers}
+    counts = (len(METHODS), len(pairs), len(known()), len(bundled()))
+    holds = (
+        "classifiers of the papers, and from plugins",
+        "algorithms, for each method",
+        "data sets by name; a file of yours needs none",
+        "tables and figures of the papers, and studies",
+    )
+    table = _table("command", "", "what it lists", whole=2)
+    for what, count, text in zip(_WHAT, counts, holds, strict=True):
+        table.add_row(f"mmc list {what}", str(count), text)
+    return table
 
 
 def _methods() -> Table:
@@ -111,6 +131,7 @@ def show_dataset(name: str, data_dir: Path | None) -> None:
         out.print(f"{'option:':13} {option} ({meaning.default}): {meaning.meaning}", soft_wrap=True)
 
 
+@resumable()
 def fetch(names: list[str] | None, data_dir: Path | None) -> None:
     """Download what is missing of large data sets, and say where everything is."""
     out = console()

@@ -12,7 +12,7 @@ from rich.table import Table as RichTable
 
 from mmc.cli.choices import Places, Power, Selection
 from mmc.cli.progress import Display
-from mmc.cli.shell import console
+from mmc.cli.shell import console, resumable
 from mmc.cli.verbs import close, not_run, tell_failures
 from mmc.experiments import run as runner
 from mmc.experiments.cells import Table
@@ -54,6 +54,7 @@ def check(selection: Selection, places: Places, power: Power) -> int:
     return 1 if moved else 0
 
 
+@resumable()
 def update(selection: Selection, places: Places, power: Power) -> int:
     """Write the references, with tables and figures, from the user's own runs, and print what moved; what runs lack is run first.
 

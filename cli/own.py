@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -70,7 +71,7 @@ def fit(request: Request, out: Path | None, memory: float | None = None) -> None
         with _progress() as (_, read):
             outcome = streaming.finish_streamed(chosen, read) if streamed else finish(chosen)
     except NotPossible:
-        _tried(screen, chosen)
+        _tried(screen, chosen, in_card=False)
         raise
     _columns(screen, outcome)
     _tried(screen, chosen)
@@ -176,13 +177,13 @@ def _columns(screen: _Screen, outcome: Outcome) -> None:
         screen.say(f"… and {len(rows) - _COLUMNS} more, in the model card")
 
 
-def _tried(screen: _Screen, chosen: Chosen) -> None:
-    other = chosen.other
-    left = "mean error left" if len(chosen.request.max_error) == 2 else f"error left for {other}"
+def _tried(screen: _Screen, chosen: Chosen, in_card: bool = True) -> None:
+    limits = " and ".join(f"{label} ≤ {percent(rate)}" for label, rate in chosen.request.max_error.items())
+    screen.say(f"Cross-validated on the training part, with {limits} kept; the first is chosen:")
     rows = [(e.name, percent(round(e.left(chosen.expected), 3)), f"{e.area:.3f}") for e in chosen.tried[:_SHOWN]]
-    screen.table(("tried, the chosen one first", left, "area"), rows, numbers=[1, 2])
+    screen.table(("classifier", card.what_is_left(chosen), "area under ROC"), rows, numbers=[1, 2])
     if len(chosen.tried) > _SHOWN:
-        screen.say(f"… and {len(chosen.tried) - _SHOWN} more, in the model card")
+        screen.say(f"… and {len(chosen.tried) - _SHOWN} more{', in the model card' if in_card else ''}")
     for entry in chosen.failed:
         screen.say(f"{entry.name}: {entry.problem}")
 
@@ -202,7 +203,7 @@ def _result(screen: _Screen, outcome: Outcome) -> None:
         screen.say(f"{room} (--abstain).")
     for label in outcome.doubts:
         screen.warn(f"the test part speaks against the promise for {label!r}: do the rows come from one population?")
-    screen.say(f"Chebyshev's bounds on the training moments, for comparison: {outcome.bounds}.")
+    screen.say(f"For comparison, bounds on the training moments, as the papers' methods give them: {outcome.bounds}.")
 
 
 def _possible(screen: _Screen, chosen: Chosen, path: Path) -> None:
@@ -216,13 +217,18 @@ def _possible(screen: _Screen, chosen: Chosen, path: Path) -> None:
         )
         rows.append((f"{percent(entry.rate)} of {entry.label}", f"{entry.needs:,}", left, "" if short else entry.by))
     level = percent(chosen.request.confidence)
-    screen.table((f"at most, with {level}", "rows needed", "leaves wrong, about", "by"), rows, numbers=[1])
+    screen.say(f"What a limit on a class needs, in rows of this class, for a promise at {level} confidence:")
+    screen.table(("at most wrong", "rows needed", "leaves wrong, about", "by"), rows, numbers=[1])
     path.write_text(picture.of_possible(chosen), encoding="utf-8")
+    label = chosen.examples.classes[0]
     screen.say(
-        "From the training part alone, by cross-validation. Choose rates now: --max-error LABEL=RATE. The calibration and "
-        f"test part of seed {chosen.request.seed} have not been looked at."
+        "By cross-validation in the training part. Rows that can calibrate or test later (seed "
+        f"{chosen.request.seed}) have not been looked at."
     )
     screen.say(f"written: {path}", style="dim")
+    screen.say(
+        f"next: the same command with a rate of your choice, such as --max-error {quote(label + '=0.1')}", style="dim"
+    )
 
 
 def init(table: Path, target: str, out: Path) -> None:

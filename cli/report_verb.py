@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -30,8 +31,13 @@ def report(names: list[str] | None, out: Path, places: Places) -> None:
     screen = console()
     if not names:
         board = numbers(found)
-        screen.print(_table(board))
-        screen.print(f"{score(board)}.")
+        table = _table(board)
+        if screen.measure(table, options=screen.options.update(width=1000)).minimum <= screen.width:
+            screen.print(table)
+        else:
+            for key, of in by_paper(board).items():
+                screen.print(f"{PAPERS[key].authors}: {of}.")
+        screen.print(f"All: {score(board)}.")
     if kept := [result.config.name for result in found if result.reference]:
         names_or_count = f"all {len(kept)} configs" if len(kept) == len(found) > 3 else ", ".join(kept)
         text = f"From the references, because not run here: {names_or_count}"
@@ -45,12 +51,14 @@ def report(names: list[str] | None, out: Path, places: Places) -> None:
 
 
 def _table(board: Sequence[Number]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_footer=True)
-    total = score(board)
-    table.add_column("paper", footer="all")
-    table.add_column("numbers", footer=str(total.total), justify="right")
+    """Return a row for each verdict: papers have few words, verdicts have many. No name is cut."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True)
+    papers = {PAPERS[key].authors: of for key, of in by_paper(board).items()} | {"all": score(board)}
+    table.add_column("verdict", no_wrap=True)
+    for authors in papers:  # broken before the last author: six columns fit into 80
+        table.add_column(re.sub(r" (?=\S+$|et al)", "\n", authors, count=1), justify="right", no_wrap=True)
     for verdict in VERDICTS:
-        table.add_column(verdict, footer=total.shown(verdict), justify="right")
-    for key, of in by_paper(board).items():
-        table.add_row(PAPERS[key].authors, str(of.total), *map(of.shown, VERDICTS))
+        table.add_row(verdict, *(of.shown(verdict) for of in papers.values()))
+    table.add_section()
+    table.add_row("numbers", *(str(of.total) for of in papers.values()))
     return table

@@ -6,10 +6,13 @@ import codecs
 import io
 import logging
 import os
+import shutil
 import signal
 import sys
+import textwrap
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -96,6 +99,19 @@ class Told(logging.Handler):
             print(text, file=sys.stderr)
 
 
+class _Kept(SystemExit):
+    """The user stopped a verb that goes on where it was when it is called again."""
+
+
+@contextmanager
+def resumable() -> Iterator[None]:
+    """Around a verb that keeps what is finished: Ctrl-C says so. Every other verb starts again from the beginning."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise _Kept(INTERRUPTED) from None
+
+
 def guarded(command: Command) -> int:
     """Call a typer app and return its exit code; what the user must fix becomes one message and code 2."""
     for name in _ENDING:  # as Ctrl-C: workers end too, nothing is lost; what `nohup` ignores stays ignored
@@ -108,7 +124,9 @@ def guarded(command: Command) -> int:
         command(standalone_mode=True)
     except SystemExit as stop:
         if stop.code == INTERRUPTED:  # typer's own word for Ctrl-C
-            print("\nstopped; what was finished is kept. Run the same command again to continue.", file=sys.stderr)
+            kept = "what was finished is kept. Run the same command again to continue."
+            anew = "nothing is kept. The same command starts again from the beginning."
+            print(f"\nstopped; {kept if isinstance(stop, _Kept) else anew}", file=sys.stderr)
         return int(stop.code) if isinstance(stop.code, int) else int(bool(stop.code))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -125,7 +143,7 @@ def _explained(error: Exception) -> int:
     from mmc.plugins import PluginError
 
     if isinstance(error, (UserError, DataError, PluginError)):
-        print(plain(f"error: {error}"), file=sys.stderr)
+        print(_wrapped(plain(f"error: {error}")), file=sys.stderr)
         return 2
     if os.environ.get("MMC_DEBUG"):
         traceback.print_exception(error)
@@ -136,6 +154,15 @@ def _explained(error: Exception) -> int:
         file=sys.stderr,
     )
     return 70
+
+
+def _wrapped(text: str) -> str:
+    """Break long lines between words where a terminal would break them anywhere; elsewhere a line stays one."""
+    if not sys.stderr.isatty():
+        return text
+    width = max(40, shutil.get_terminal_size().columns - 1)
+    lines = (textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False) for line in text.split("\n"))
+    return "\n".join("\n".join(parts) for parts in lines)
 
 
 def plain(text: str) -> str:

@@ -11,7 +11,7 @@ from rich.table import Table as RichTable
 
 from mmc.cli.choices import Places, Power, Selection
 from mmc.cli.progress import Display
-from mmc.cli.shell import Told, console, spelling
+from mmc.cli.shell import Told, console, resumable, spelling
 from mmc.experiments import run as runner
 from mmc.experiments.cells import Table
 from mmc.experiments.claims import Claim
@@ -33,6 +33,7 @@ _log.setLevel(logging.INFO)
 _log.addHandler(Told())
 
 
+@resumable()
 def run(selection: Selection, places: Places, power: Power, fresh: bool = False) -> int:
     """Run configs one after the other; each table is printed and written as soon as it is there.
 

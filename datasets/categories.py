@@ -17,6 +17,17 @@ MOST = 100  # different texts that still are categories; a column with more is a
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+class TooManyTexts(DataError):
+    """A column of text with too many different ones to be categories."""
+
+    def __init__(self, place: str, column: str, count: int) -> None:
+        super().__init__(
+            f"{place} has {count} different texts, and at most {MOST} become categories; leave it out with "
+            f"drop=[{column!r}], or make numbers of it"
+        )
+        self.column, self.count = column, count
+
+
 def encode(place: str, name: str, cells: Sequence[str], notation: Notation) -> dict[str, NDArray[np.float64]]:
     """Return the columns that a column of text becomes, NaN where a cell is missing.
 
@@ -30,10 +41,7 @@ def encode(place: str, name: str, cells: Sequence[str], notation: Notation) -> d
     if kinds and len(days) == len(kinds):
         return {name: np.array([days.get(text, np.nan) for text in texts], dtype=np.float64)}
     if len(kinds) > MOST:
-        raise DataError(
-            f"{place} has {len(kinds)} different texts, and at most {MOST} become categories; leave it out with "
-            f"drop=[{name!r}], or make numbers of it"
-        )
+        raise TooManyTexts(place, name, len(kinds))
     number = {kind: code for code, kind in enumerate(kinds)}
     codes = np.array([number.get(text, -1) for text in texts])
     return {f"{name}={kind}": np.where(codes < 0, np.nan, codes == number[kind]) for kind in kinds[1:]}

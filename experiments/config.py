@@ -18,7 +18,7 @@ from mmc.experiments.splits import AnyProtocol, KFold
 from mmc.experiments.statements import AnyStatement
 from mmc.experiments.units import Params
 from mmc.experiments.yaml_lines import line_of
-from mmc.words import nearest
+from mmc.words import near_file
 
 _Times = Annotated[int, Field(ge=1)]
 _AllOrEach = Annotated[
@@ -270,4 +270,6 @@ def find(name: str) -> Path:
     try:
         return bundled()[name]
     except KeyError:
-        raise ConfigError(f"no config {name!r}: {nearest(name, bundled())} (or give the path of a YAML file)") from None
+        here = (file.name for file in Path().glob("*.y*ml"))
+        hint = near_file(name, bundled()) or near_file(f"{name}.yaml", here) or "; `mmc list configs` shows them"
+        raise ConfigError(f"no config {name!r}{hint} (or give the path of a YAML file)") from None

@@ -37,5 +37,5 @@ class Picture:
 
 def _spoken(name: str) -> str:
     """Return a file's name as words: figure4 is Figure 4."""
-    words = re.sub(r"(?<=[a-z])(?=\d)", " ", name).replace("_", " ")
+    words = re.sub(r"(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])", " ", name).replace("_", " ")
     return words[0].upper() + words[1:]

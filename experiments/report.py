@@ -30,6 +30,14 @@ TEMPLATES = Path(__file__).parent / "templates"
 # Figures of a paper's methods that no config draws: the folder and name of the file, and what it shows.
 STUDIES = {"gu": {"scaling": "time and memory over the number of points, measured and, as power laws, extrapolated"}}
 
+# How the verdict on a statement looks: the class of its mark, and the mark.
+_KINDS = {
+    Kept.HOLDS: ("match", "✓"),
+    Kept.PARTLY: ("known", "≈"),
+    Kept.OPEN: ("weak", "?"),
+    Kept.FAILS: ("differs", "✗"),
+}
+
 
 @dataclass(frozen=True)
 class Section:
@@ -246,6 +254,7 @@ def _rendered(**parts: object) -> str:
     )
     environment.globals |= {
         "VERDICTS": VERDICTS,
+        "KINDS": _KINDS,
         "LOOKS": LOOKS,
         "V": Verdict,
         "sign": sign,

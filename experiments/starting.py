@@ -7,12 +7,17 @@ import os
 from pathlib import Path
 
 from mmc.datasets import DataError, DataSet, load_file
+from mmc.datasets.categories import TooManyTexts
 from mmc.experiments import files
 from mmc.experiments.errors import UserError
+from mmc.experiments.own.columns import converted, looks_like_id, recognise
+from mmc.experiments.own.errors import TableError
+from mmc.experiments.own.reading import read
 from mmc.experiments.schema import schema
 
 SCHEMA = "mmc.schema.json"
-_FEW = 60  # rows of the smaller class below which a study repeats more often and splits less
+_FEW = 60  # rows of the smaller class below which a study splits less
+_MANY = 5000  # rows above which it repeats less: two repetitions tell little of a difference, but they take less time
 
 _STUDY = """\
 # yaml-language-server: $schema={schema}
@@ -33,6 +38,8 @@ split: {{kind: stratified-kfold, folds: {folds}, repetitions: {repetitions}}}
 methods:  # `mmc list methods` shows ours; any classifier of scikit-learn by its path
 {methods}
 table:
+  rows: [method]
+  columns: []
   metrics: [{metrics}]
   paired: SVM  # compares every other method with this one on the same splits
 """
@@ -41,7 +48,7 @@ _TWO = """\
     method: svm
     kernel: rbf
     tune: {grid: {"C_pos, C_neg": [0.3, 3, 30], gamma: [0.01, 0.1, 1]}, folds: 3}
-  MPM:  # bounds the worst-case error of both classes
+  MPM:  # the least worst-case error of both classes, by the moments of the training part
     method: mpm
     tune: {grid: {ridge: [0.001, 0.1, 1]}, folds: 3}
   logistic:
@@ -81,15 +88,37 @@ def start(table: Path, target: str, out: Path) -> list[Path]:
 
 def _read(table: Path, target: str) -> tuple[DataSet, list[str]]:
     """Return the data, and the lines of the config that say how to read them."""
+    drop = dict.fromkeys(_ids(table, target), "looks like an ID")
+    encode = False
+    while True:
+        try:
+            data = load_file(table, target=target, drop=list(drop), encode=encode)
+            break
+        except TooManyTexts as error:
+            drop[error.column] = f"{error.count} different texts"
+        except DataError:
+            if encode:
+                raise
+            encode = True
     options = []
-    try:
-        data = load_file(table, target=target)
-    except DataError:
-        data = load_file(table, target=target, encode=True)
-        options.append("encode: true  # columns of text become numbers: a column of 0 and 1 for each category")
+    if drop:
+        reasons = _words("; ".join(f"{name}: {reason}" for name, reason in drop.items()))
+        options.append(f"drop: [{', '.join(map(_quoted, drop))}]  # {reasons}")
+    if encode:
+        options.append("encode: true  # dates become days; text becomes a column of 0 and 1 for each category")
     if data.dropped:
         options.append(f"missing: drop  # {data.dropped} rows lack a cell; `impute` fills in the mean of the column")
     return data, options
+
+
+def _ids(table: Path, target: str) -> list[str]:
+    """Return the columns that look like an ID, as `mmc fit` finds them; none where it cannot read the format."""
+    try:
+        frame = read(table).drop(columns=target, errors="ignore")
+        columns = [recognise(str(name), frame[name]) for name in frame.columns]
+        return [c.name for c in columns if looks_like_id(c, converted(frame[c.name], c, table))]
+    except TableError:
+        return []
 
 
 def _text(data: DataSet, options: list[str], table: Path, target: str, out: Path) -> str:
@@ -112,7 +141,7 @@ def _text(data: DataSet, options: list[str], table: Path, target: str, out: Path
         target=_quoted(target),
         options="".join(f"    {line}\n" for line in options),
         folds=folds,
-        repetitions=2 if smallest >= _FEW else 3,
+        repetitions=5 if len(data.y) <= _MANY else 2,
         multiclass="" if two else "multiclass: one-vs-one\n",
         methods=_TWO if two else _SEVERAL,
         metrics="error, error_pos, error_neg, fit_seconds" if two else "error, fit_seconds",

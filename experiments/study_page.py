@@ -21,7 +21,7 @@ from mmc.methods.registry import METHODS
 
 STUDY = "study_methods"
 RISKS = {"ranks_risk_5_1": "5:1", "ranks_risk_1_5": "1:5"}
-PARTS = ("ranks_error", *RISKS, "limits")
+PARTS = ("short", "ranks_error", *RISKS, "limits")
 _CLASSICAL = "classical"
 _PEER = "SVM"  # what the papers' methods are measured against
 _TOP = 5
@@ -92,9 +92,10 @@ def written(config: Config, table: Table) -> dict[str, str]:
     """Return the parts that a table of the study gives."""
     error = Comparison.of(config, table, "ranks_error")
     found = {"ranks_error": _part(error, "error %", _by_error(error))}
-    for name, costs in RISKS.items():
-        one = Comparison.of(config, table, name)
-        found[name] = _part(one, f"risk {costs}", _by_risk(one, costs))
+    risks = {name: Comparison.of(config, table, name) for name in RISKS}
+    for name, one in risks.items():
+        found[name] = _part(one, f"risk {RISKS[name]}", _by_risk(one, RISKS[name]))
+    found["short"] = _bullets(_short_answers(error, [*risks.values()]))
     return found | {"limits": _bullets(_limits(config.experiment, error))}
 
 
@@ -123,6 +124,45 @@ def _bullets(sentences: Sequence[str] | Iterator[str]) -> str:
 # -- sentences ----------------------------------------------------------------------------------------------------
 
 
+def _short_answers(error: Comparison, risks: Sequence[Comparison]) -> Iterator[str]:
+    """Yield what to take when, and whether the papers' methods pay."""
+    first, best = next(iter(error.rank.items()))
+    even = sum(r - best <= error.ranking.cd for r in error.rank.values()) - 1
+    yield (
+        f"**Few errors, of whichever class**: {first}. The study cannot tell it from {even} of the other "
+        f"{len(error.rank) - 1} methods, so the quickest of these that you know will do."
+    )
+    dear = [f"{next(iter(one.rank))} at {costs}" for one, costs in zip(risks, RISKS.values(), strict=True)]
+    tuned = [_tuned_for(one, costs) for one, costs in zip(risks, RISKS.values(), strict=True)]
+    lower = sum(one.mean[stated] < one.mean[m] for one, pairs in zip(risks, tuned, strict=True) for m, stated in pairs)
+    yield (
+        f"**An error of one class costs more**: tune for the cost, which lowers it in {lower} of {sum(map(len, tuned))} cases. The best "
+        f"ranks: {', '.join(dear).replace(' 5:1 at', ' at').replace(' 1:5 at', ' at')}."
+    )
+    papers = _of_papers(error)
+    better = [m for m in papers if error.rank[m] < error.rank[_PEER]]
+    clearly = [m for m in better if error.rank[_PEER] - error.rank[m] > error.ranking.cd]
+    yield (
+        f"**Do the papers' methods pay by error?** Of {len(papers)}, {len(better)} have a better rank than the {_PEER}, {len(clearly)} by "
+        "more than chance."
+    )
+    yield (
+        "**A limit on an error has to hold on new rows**: none of these by itself. `mmc fit` sets the threshold of any of them by held-out "
+        "rows ([Own data](own_data.md))."
+    )
+
+
+def _of_papers(one: Comparison) -> list[str]:
+    """Return the methods that come from the papers, by rank."""
+    entries = {m: METHODS[one.experiment.methods[m].method] for m in one.rank}
+    return [m for m, entry in entries.items() if not entry.outside and entry.paper != _CLASSICAL]
+
+
+def _tuned_for(one: Comparison, costs: str) -> list[tuple[str, str]]:
+    """Return the methods that were tuned for the error and for these costs: both labels."""
+    return [(m, f"{m} {costs}") for m in one.labels if f"{m} {costs}" in one.labels]
+
+
 def _chance(one: Comparison) -> Iterator[str]:
     """Yield who differs by more than chance."""
     (first, best), *_ = one.rank.items()
@@ -147,7 +187,7 @@ def _by_error(one: Comparison) -> Iterator[str]:
     )
     yield from _kernels(one)
     ours = [m for m in one.rank if not METHODS[methods[m].method].outside]
-    papers = [m for m in ours if METHODS[methods[m].method].paper != _CLASSICAL]
+    papers = _of_papers(one)
     better = [m for m in papers if one.rank[m] < one.rank[_PEER]]
     yield f"The papers' methods with a better rank than the {_PEER} ({one.rank[_PEER]:.1f}): {_told(one, better)}."
     yield f"**Where the papers' methods do not pay by error**, a rank no better than the {_PEER}'s: {_told(one, papers, better)}."
@@ -195,7 +235,7 @@ def _kernels(one: Comparison) -> Iterator[str]:
 
 
 def _by_risk(one: Comparison, costs: str) -> Iterator[str]:
-    pairs = [(m, f"{m} {costs}") for m in one.labels if f"{m} {costs}" in one.labels]
+    pairs = _tuned_for(one, costs)
     lower = [(m, stated) for m, stated in pairs if one.mean[stated] < one.mean[m]]
     least = min(one.mean, key=lambda m: one.mean[m])
     yield (

@@ -30,7 +30,7 @@ from mmc.experiments.yaml_lines import line_of, read
 from mmc.methods import CATALOGUE
 from mmc.methods.registry import METHODS
 from mmc.methods.unweighted import no_class_weight
-from mmc.words import nearest
+from mmc.words import nearest, nearest_registered
 
 MOST_TRIALS = 1_000_000
 MOST_FITS = 10_000_000
@@ -156,7 +156,7 @@ def _registered(label: str, data: DataSpec) -> Iterator[Problem]:
     """What is wrong with the entry of a data set of the registry."""
     entry = datasets.known().get(str(data.name))
     if entry is None:
-        yield (), f"unknown data set {data.name!r}: {nearest(data.name, datasets.known())}"
+        yield (), f"unknown data set {data.name!r}: {nearest_registered(data.name, datasets.known())}"
         return
     for key in FileKeys.model_fields:
         if key in data.given():

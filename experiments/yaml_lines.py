@@ -15,6 +15,7 @@ import yaml
 from pydantic import JsonValue
 
 from mmc.experiments.errors import ConfigError, KeyPath
+from mmc.words import near_file
 
 LARGEST = 500_000  # bytes of a file
 MOST = 50_000  # values in it, aliases written out
@@ -95,7 +96,8 @@ def _text(path: Path) -> str:
         with path.open("rb") as file:
             data = file.read(LARGEST + 1)
     except FileNotFoundError:
-        raise ConfigError(f"{path}: no such file") from None
+        there = (file.name for file in path.parent.glob("*.y*ml"))
+        raise ConfigError(f"{path}: no such file{near_file(path.name, there)}") from None
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path}: cannot be read: {error}") from None
     if len(data) > LARGEST:

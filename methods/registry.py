@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, cast
 from mmc import plugins
 from mmc.methods import CATALOGUE, Method
 from mmc.plugins import PluginError, Registered
-from mmc.words import nearest
+from mmc.words import nearest, nearest_registered
 
 if TYPE_CHECKING:
     from mmc.methods.base import BinaryMethod, PathFitter
@@ -126,7 +126,7 @@ def _unknown(key: str, known: Collection[str]) -> str:
     path = (
         f"; classes of scikit-learn are named by their path: sklearn.MODULE.{key}" if key.endswith("Classifier") else ""
     )
-    return f"unknown method {key!r}: {nearest(key, known)}{path}"
+    return f"unknown method {key!r}: {nearest_registered(key, known)}{path}"
 
 
 # -- scikit-learn -------------------------------------------------------------------------------------------------

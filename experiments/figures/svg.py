@@ -30,6 +30,7 @@ _DARK = (
     "<style>@media (prefers-color-scheme: dark) {"
     "[style*='stroke: #000000']{stroke:#d5dbe3!important}[style*='fill: #000000']{fill:#d5dbe3!important}"
     "[style*='stroke: #ffffff']{stroke:#0d1117!important}[style*='fill: #ffffff']{fill:#0d1117!important}"
+    "pattern rect[fill='#ffffff']{fill:#0d1117}"  # the ground of a hatched region
     "text:not([style*='fill:']),use:not([style*='fill:']){fill:#d5dbe3}"
     "[style*='fill: #000080']{fill:#8fb4ff!important}[style*='stroke: #000080']{stroke:#8fb4ff!important}"
     "}</style>"

@@ -13,7 +13,7 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from mmc.experiments.own.fitting import Measured, Outcome
+from mmc.experiments.own.fitting import Chosen, Measured, Outcome
 from mmc.experiments.own.picture import of_outcome
 from mmc.methods.guarantee_record import ClassGuarantee
 from mmc.words import percent
@@ -53,9 +53,8 @@ def rows_of(outcome: Outcome) -> list[Row]:
     return [Row.of(promise, outcome.measured[str(promise.label)]) for promise in outcome.promises]
 
 
-def what_is_left(outcome: Outcome) -> str:
+def what_is_left(chosen: Chosen) -> str:
     """Return what the column of errors left means."""
-    chosen = outcome.chosen
     if len(chosen.request.max_error) == 2:
         return "mean error or undecided"
     return f"error left for {chosen.other}"
@@ -114,7 +113,7 @@ def _facts(outcome: Outcome) -> dict[str, object]:
             (entry.name, percent(round(entry.left(chosen.expected), 3)), f"{entry.area:.3f}") for entry in chosen.tried
         ],
         "failed": chosen.failed,
-        "left": what_is_left(outcome),
+        "left": what_is_left(chosen),
         "columns": outcome.columns,
         "left_out": chosen.examples.left_out,
         "warnings": [*chosen.examples.warnings, *_doubts(outcome.doubts)],

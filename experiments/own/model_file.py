@@ -18,6 +18,7 @@ from sklearn.exceptions import InconsistentVersionWarning
 from mmc.experiments.own.columns import Column
 from mmc.experiments.own.errors import ModelFileError
 from mmc.experiments.own.trusted import REFUSED, TRUSTED, types_in, unsound
+from mmc.words import near_file
 
 FORMAT = 1
 _FACTS, _SCHEMA = "mmc.json", "schema.json"
@@ -165,7 +166,8 @@ def _untrusted(data: bytes) -> set[str]:
 
 def _check_kind(path: Path) -> None:
     if not path.is_file():
-        raise ModelFileError(f"{path}: no such file; `mmc fit` writes a model")
+        near = near_file(path.name, (file.name for file in path.parent.glob("*.model")))
+        raise ModelFileError(f"{path}: no such file{near or '; `mmc fit` writes a model'}")
     with path.open("rb") as file:
         start = file.read(4)
     if start[:2] == b"PK":

@@ -29,12 +29,12 @@ class MomentBounds:
     def __str__(self) -> str:
         if self.other is not None:
             return (
-                f"with {percent(self.rate)} for {self.limited} a hyperplane is bounded by {percent(self.other)} for "
+                f"where {percent(self.rate)} bounds the error of {self.limited}, at best {percent(self.other)} bounds that of "
                 f"{self.against}"
             )
         if self.smallest is None:
-            return "the moments give none"
-        return f"no hyperplane is bounded below {percent(self.smallest)} for {self.limited}"
+            return "none, as the moments give no hyperplane"
+        return f"none for the error of {self.limited} below {percent(self.smallest)}, with any hyperplane"
 
 
 def moment_bounds(training: Training, rates: Mapping[str, float]) -> MomentBounds:

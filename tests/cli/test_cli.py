@@ -175,3 +175,48 @@ def test_a_rerun_with_nothing_to_do_imports_no_scikit_learn(folder):
         "except SystemExit: pass\nassert not {'sklearn', 'pandas', 'joblib'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, cwd=folder)
+
+
+@pytest.mark.parametrize(("keeps", "words"), [(True, "what was finished is kept"), (False, "nothing is kept")])
+def test_stopping_a_verb_says_what_is_kept(capsys, monkeypatch, keeps, words):
+    import typer
+
+    from mmc.cli.shell import guarded, resumable
+
+    def stopped():
+        raise KeyboardInterrupt
+
+    app = typer.Typer()
+    app.command()(resumable()(stopped) if keeps else stopped)
+    monkeypatch.setattr("sys.argv", ["mmc"])
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    assert guarded(app) == 130
+    assert words in capsys.readouterr().err
+
+
+def test_verbs_that_go_on_are_those_with_a_store():
+    from mmc.cli import catalogue, check_verb, own, verbs
+
+    assert all(hasattr(verb, "__wrapped__") for verb in (verbs.run, check_verb.update, catalogue.fetch))
+    assert not any(hasattr(verb, "__wrapped__") for verb in (own.fit, own.predict, check_verb.check))
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100, 140])
+def test_the_scoreboard_is_never_cut(tmp_path, columns):
+    done = mmc("report", cwd=tmp_path, COLUMNS=str(columns))
+    assert done.returncode == 0, done.stderr
+    assert "…" not in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= columns
+    for word in ("Bhattacharyya", "Richard", "infeasible as", "deviation"):
+        assert word in done.stdout
+
+
+def test_a_misspelt_file_is_told(folder):
+    assert "did you mean 'small.yaml'?" in mmc("run", "smal.yaml", cwd=folder).stderr
+    assert "did you mean 'small.yaml'?" in mmc("show", "smal", cwd=folder).stderr
+    assert "`mmc list configs` shows them" in mmc("show", "qqq", cwd=folder).stderr
+
+
+def test_the_lists_are_listed(folder):
+    listed = mmc("list", cwd=folder).stdout
+    assert all(f"mmc list {what}" in listed for what in ("methods", "solvers", "datasets", "configs"))

@@ -102,6 +102,26 @@ class TestInit:
         (spec,) = config.experiment.datasets.values()
         assert {name: getattr(spec, name) for name in options} == options
 
+    @pytest.mark.parametrize("ids", [[f"P{i:03}" for i in range(60)], range(1, 61)])
+    def test_ids_free_text_and_dates_do_not_stop_it(self, tmp_path, ids):
+        rows = zip(ids, table(tmp_path).read_text().splitlines()[1:], strict=True)
+        lines = [f"{name},2024-{1 + i % 12:02}-0{1 + i // 12},{row}" for i, (name, row) in enumerate(rows)]
+        path = tmp_path / "line.csv"
+        path.write_text("\n".join(["part,made,a,b,c,verdict", *lines]))
+        start(path, "verdict", tmp_path / "study.yaml")
+        config = load(tmp_path / "study.yaml")
+        check_values(config)
+        (spec,) = config.experiment.datasets.values()
+        assert spec.drop == ["part"]
+        assert "# part: looks like an ID" in (tmp_path / "study.yaml").read_text()
+
+    def test_a_column_of_too_many_texts_is_left_out(self, tmp_path):
+        lines = [f"note {i} of {i % 2},{i % 5},{'yes' if i % 3 else 'no'}" for i in range(150)]
+        (tmp_path / "notes.csv").write_text("\n".join(["note,a,verdict", *lines]))
+        start(tmp_path / "notes.csv", "verdict", tmp_path / "study.yaml")
+        assert 'drop: ["note"]  # note: 150 different texts' in (tmp_path / "study.yaml").read_text()
+        check_values(load(tmp_path / "study.yaml"))
+
     def test_several_classes_are_told_apart_by_pairs(self, tmp_path):
         start(table(tmp_path, classes=("a", "b", "c")), "verdict", tmp_path / "study.yaml")
         config = load(tmp_path / "study.yaml")

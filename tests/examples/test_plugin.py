@@ -74,6 +74,7 @@ def test_without_the_package_the_study_is_refused(bare, tmp_path):
     lines = done.stderr.splitlines()
     assert any("study.yaml:4:" in line and "unknown data set 'spirals'" in line for line in lines)
     assert any("study.yaml:8:" in line and "unknown method 'least-squares-plane'" in line for line in lines)
+    assert all("install it or use --plugin FILE.py" in line for line in lines if "unknown" in line)
 
 
 @pytest.mark.parametrize(

@@ -216,6 +216,15 @@ def test_without_a_store_the_references_stand_in_and_are_marked(tmp_path, capsys
     Reader(text)
 
 
+def test_a_statement_that_cannot_be_told_is_none_that_does_not_hold(tmp_path, monkeypatch):
+    monkeypatch.setattr("mmc.cli.choices.bundled", lambda: {"bsvm_uci": bundled()["bsvm_uci"]})
+    report(None, tmp_path / "report.html", Places(tmp_path))
+    text = (tmp_path / "report.html").read_text("utf-8")
+    assert "1 cannot be told" in text
+    assert re.search(r'v-weak">\?</span> [^<]*: cannot be told', text)
+    assert not re.search(r"✗</span> [^<]*: cannot be told", text)
+
+
 def test_a_mixture_says_which_is_which(tmp_path):
     (tmp_path / "study.yaml").write_text(STUDY)
     with Store(tmp_path / STORE) as store:

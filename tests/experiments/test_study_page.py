@@ -57,6 +57,16 @@ def test_the_other_way_round_other_methods_do_not_pay():
     assert "MPM (" in last.partition(papers)[2].split("\n")[0]
 
 
+def test_the_short_answer_follows_the_numbers():
+    equal, ordered = made(lambda method, place: 7.0)["short"], made(by_order)["short"]
+    others = len(LABELS) - 1
+    assert f"cannot tell it from {others} of the other {others} methods" in equal
+    assert "which lowers it in 0 of 12 cases" in equal
+    assert "Of 12, 0 have a better rank than the SVM" in equal
+    assert ordered.startswith("- **Few errors, of whichever class**: error-rate.")
+    assert "0 have a better rank" not in ordered
+
+
 def test_a_method_without_a_classifier_is_last_and_told():
     text = made(by_order, method="error-rate", dataset="sonar")["ranks_error"]
     rank = (12 * 1 + len(LABELS)) / 13

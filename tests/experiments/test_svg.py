@@ -8,7 +8,7 @@ import matplotlib
 import numpy as np
 import pytest
 
-from mmc.experiments.figures.svg import compact, simplified
+from mmc.experiments.figures.svg import compact, on_any_ground, simplified
 
 matplotlib.use("Agg")
 SVG = "{http://www.w3.org/2000/svg}"
@@ -98,3 +98,9 @@ def test_no_point_is_far_from_the_simpler_line(near):
 def test_a_line_that_turns_back_keeps_its_end():
     there_and_back = np.array([[0.0, 0], [10, 0], [5, 0]])
     assert simplified(there_and_back, 0.04).tolist() == there_and_back.tolist()
+
+
+def test_a_hatched_region_is_dark_in_the_dark():
+    hatched = '<svg><pattern id="h"><rect width="73" height="73" fill="#ffffff"/></pattern></svg>'
+    dark = on_any_ground(hatched).partition("prefers-color-scheme: dark")[2]
+    assert "pattern rect[fill='#ffffff']{fill:#0d1117}" in dark

@@ -289,3 +289,26 @@ def test_points_that_occur_twice_under_a_smooth_kernel():
     X = np.round(rng.normal(size=(n, 1)) + 0.5 * z[:, None])
     with contextlib.suppress(FitError):
         MMRM(C=100.0, kernel="rbf", gamma=0.005, solver="column-generation").fit(X, z)
+
+
+def test_a_row_that_is_given_twice_has_the_weight_two():
+    """What the refusal of weights says: (28) with means and slacks weighted, solved by itself, is (28) on repeated rows."""
+    draw = np.random.default_rng(4)
+    X, z = draw.normal(size=(30, 3)), np.where(np.arange(30) % 3, 1.0, -1.0)
+    X[z > 0] += 0.7
+    weight = draw.integers(1, 4, 30)
+    G, C = X * z[:, None], 0.4
+    u = weight / np.where(z > 0, weight[z > 0].sum(), weight[z < 0].sum())
+    n, p = G.shape
+    program = linprog(
+        np.concatenate([u @ G, [0.0], C * weight]),
+        A_ub=-np.column_stack([G, z, np.eye(n)]),
+        b_ub=-np.ones(n),
+        bounds=[(None, None)] * (p + 1) + [(0, None)] * n,
+    )
+    repeated = np.repeat(np.arange(n), weight)
+    for solver in (*SOLVERS, "cvxpy"):
+        model = MMRM(C, C_unit="absolute", solver=solver).fit(X[repeated], z[repeated])
+        assert model.solution_.objective == pytest.approx(program.fun, rel=1e-6)
+    with pytest.raises(TypeError, match="A row that is given w times has the weight w"):
+        MMRM().fit(X, z, sample_weight=weight)
