@@ -47,6 +47,7 @@ CAN = Capabilities(slack_per_point=True, squared_slack=True)
 # refine towards; there it is what the paper's .25 amounts to on its benchmark.
 _FINE, _COARSE = 0.01, 0.25
 _PER_SET, _MANY = 50, 1500  # training points for each set, and in all
+_STEPS, _LEAST_STEPS = 10_000, 1_000_000  # of all SVMs together for each set, and at least: some hundred are usual
 _COPIES = 6  # of the first Gram matrix: it doubles as it grows, and the SVMs have copies
 
 
@@ -62,7 +63,7 @@ def solve(
 
     It gives up after ``max_iter`` rounds, beyond ``max_per_set`` training points for each set, and after ``max_seconds``. By
     default a set may have 50 training points, or 10 where that would be more than 1500 in all: the SVM of them all is solved in
-    every round.
+    every round. It also gives up where these SVMs take far more steps than is usual.
     """
     clock = Clock(max_seconds)
     sets, kernel, eps = problem.sets, problem.kernel, problem.eps
@@ -76,10 +77,11 @@ def solve(
     )
     gram = _GrowingGram(kernel(points, points))
     solid = np.flatnonzero(sets.radii > 0)
-    moving, hint = sets.subset(solid), np.ones(len(points), dtype=bool)
+    moving, hint, spent = sets.subset(solid), np.ones(len(points), dtype=bool), 0
     for iteration in range(1, max_iter + 1):
         K, sign = gram.matrix, sets.sign[owner]
-        alpha, b, version = _svm(K, sign, owner, problem, hint, tol)
+        alpha, b, version, steps = _svm(K, sign, owner, problem, hint, tol)
+        spent += steps
         rule, dual = PointRule(points, alpha * sign, b), CriticalPoints(points, owner, K, alpha, eps)
         active = np.flatnonzero(alpha)
         critical, rise = moving.critical(kernel, points[active], rule.weights[active], least=problem.least_critical)
@@ -101,6 +103,14 @@ def solve(
         clock.check("alternation", iteration, float(change.max()), f"the furthest new point, for eps={eps:.3g},")
         if problem.accumulate and len(points) + len(new) > most:
             break
+        if spent > max(_STEPS * n, _LEAST_STEPS):
+            raise NotConverged(
+                f"the SVMs of {iteration} rounds took {spent:,} steps, and {len(new)} critical points were still new, up to "
+                f"{change.max():.3g} from the training set, for eps={eps:.3g}: C times the kernel reaches "
+                f"{problem.C * float(K.diagonal().max()):.2g}; take a smaller C or gamma, or scale the data",
+                iteration,
+                float(change.max()),
+            )
         if problem.accumulate:
             points, owner = np.vstack([points, critical[new]]), np.append(owner, at[new])
             hint = np.append(alpha > 1e-4 * alpha.max(), np.ones(len(new), dtype=bool))
@@ -160,40 +170,41 @@ def _comparable(problem: KnowledgeProblem, at: NDArray[np.intp], owner: NDArray[
 
 def _svm(
     K: Array, sign: Array, owner: NDArray[np.intp], problem: KnowledgeProblem, hint: NDArray[np.bool_], tol: float
-) -> tuple[Array, float, str]:
-    """Return the weights and b of the SVM (2), and what solved it."""
+) -> tuple[Array, float, str, int]:
+    """Return the weights and b of the SVM (2), what solved it, and in how many steps."""
     if problem.squared:
         shared = owner[:, None] == owner if problem.shared_slack else np.eye(len(sign), dtype=bool)
         bound = np.full(len(sign), 2 * problem.C * np.sqrt(len(sign)))
         found = libsvm.solve(SvmProblem(K + shared / (2 * problem.C), sign, bound), tol=tol)
-        return found.dual.a, found.primal.b, found.version
+        return found.dual.a, found.primal.b, found.version, found.iterations
     if not problem.shared_slack:
         few = problem.kernel.kernel == "linear" and problem.sets.centers.shape[1] < len(sign)
         # libsvm would hardly end: most rounds have many more points than features, and most points are on the wrong side
         found = (hinge_interior if few else libsvm).solve(SvmProblem(K, sign, np.full(len(sign), problem.C)), tol=tol)
-        return found.dual.a, found.primal.b, found.version
-    alpha, b = _joint_svm(K, sign, owner, problem.C, hint, tol)
-    return alpha, b, VERSION
+        return found.dual.a, found.primal.b, found.version, found.iterations
+    alpha, b, steps = _joint_svm(K, sign, owner, problem.C, hint, tol)
+    return alpha, b, VERSION, steps
 
 
 def _joint_svm(
     K: Array, sign: Array, owner: NDArray[np.intp], C: float, hint: NDArray[np.bool_], tol: float
-) -> tuple[Array, float]:
-    """Return the SVM whose points share a slack with their owner's, or whose margin is hard (C = ∞).
+) -> tuple[Array, float, int]:
+    """Return the SVM whose points share a slack with their owner's, or whose margin is hard (C = ∞); and its steps.
 
     Few of the points of a set matter. It is solved for those of ``hint``, and those that violate it join them.
     """
-    alpha, work = np.zeros(len(sign)), hint.copy()
+    alpha, work, steps = np.zeros(len(sign)), hint.copy(), 0
     while True:
         index = np.flatnonzero(work)
         points = pivoted_cholesky(K[np.ix_(index, index)]).rows
         found = separate(KnowledgeSets.of_points(points, sign[index]), owner[index], C)
         alpha[index], b = found.dual.alpha, found.primal.b
+        steps += found.iterations
         margins = sign * (K @ (alpha * sign) + b)
         floor = np.ones(owner.max() + 1)
         if np.isfinite(C):
             np.minimum.at(floor, owner[index], margins[index])
         late = ~work & (margins < floor[owner] - tol)
         if not late.any():
-            return alpha, b
+            return alpha, b, steps
         work |= late

@@ -126,3 +126,12 @@ def test_pivots_that_lead_in_a_circle_end():
     with pytest.raises(NotConverged, match="standardise the features"):
         MMRM(C=np.inf, kernel="poly", degree=2, gamma=1e-6, solver="column-generation").fit(X, y)
     assert time.process_time() - start < 20
+
+
+def test_the_svms_of_an_alternation_end():
+    """In many coordinates and with a large C, hundreds of SVMs would each take a second."""
+    X, y, _ = estimators.make(448, 0)
+    start = time.process_time()
+    with pytest.raises(NotConverged, match="take a smaller C or gamma"):
+        SMEM(kernel="poly", degree=2, gamma=1000.0).fit(X, y)
+    assert time.process_time() - start < 20
