@@ -201,7 +201,7 @@ def test_verbs_that_go_on_are_those_with_a_store():
     assert not any(hasattr(verb, "__wrapped__") for verb in (own.fit, own.predict, check_verb.check))
 
 
-@pytest.mark.parametrize("columns", [60, 80, 100, 140])
+@pytest.mark.parametrize("columns", [60, 80])
 def test_the_scoreboard_is_never_cut(tmp_path, columns):
     done = mmc("report", cwd=tmp_path, COLUMNS=str(columns))
     assert done.returncode == 0, done.stderr
