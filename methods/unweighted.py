@@ -32,7 +32,7 @@ def no_sample_weight(name: str) -> str:
     takes = [e.name for e in CATALOGUE.values() if "sample_weight" in inspect.signature(e.load().fit).parameters]
     return (
         f"{name} takes no sample_weight: its problem, as the paper states it, counts all points of a class alike. "
-        f"A row that is given w times has the weight w; methods that take weights: {', '.join(takes)}"
+        f"Repeat a row to count it more than once; methods that take it: {', '.join(takes)}"
     )
 
 

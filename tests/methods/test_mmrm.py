@@ -310,5 +310,5 @@ def test_a_row_that_is_given_twice_has_the_weight_two():
     for solver in (*SOLVERS, "cvxpy"):
         model = MMRM(C, C_unit="absolute", solver=solver).fit(X[repeated], z[repeated])
         assert model.solution_.objective == pytest.approx(program.fun, rel=1e-6)
-    with pytest.raises(TypeError, match="A row that is given w times has the weight w"):
+    with pytest.raises(TypeError, match="Repeat a row to count it more than once"):
         MMRM().fit(X, z, sample_weight=weight)
