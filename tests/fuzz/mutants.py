@@ -156,11 +156,12 @@ def mutant(file, number):
     """Return a mutant of a file by its number."""
     tree = ast.parse((ROOT / file).read_text("utf-8"))
     node, within, kind, field, new = _sites(tree)[number]
+    line = getattr(node, "test", node).lineno  # of an `if` whose condition starts on the next line, that one is run
     before = ast.unparse(node).partition("\n")[0]
     setattr(node, field, new)
     ast.fix_missing_locations(tree)
     after = ast.unparse(node).partition("\n")[0]
-    return Mutant(file, node.lineno, kind, before[:100], after[:100], tree, within)
+    return Mutant(file, line, kind, before[:100], after[:100], tree, within)
 
 
 @cache
