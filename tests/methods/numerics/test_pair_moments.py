@@ -28,5 +28,5 @@ def test_given_moments_know_the_difference_of_the_means_beyond_the_digits_of_the
     exact = near[positive].mean(axis=0) - near[~positive].mean(axis=0)
     pos, neg = (Moments.of(near[at] + 2.0**27) for at in (positive, ~positive))
     found = PairMoments.given_as(neg, pos).difference if swapped else PairMoments.given_as(pos, neg).difference
-    np.testing.assert_allclose(found, -exact if swapped else exact, atol=1e-13)
+    np.testing.assert_allclose(found, -exact if swapped else exact, rtol=0, atol=1e-13)
     assert np.abs((pos.mean - neg.mean) - exact).max() > 1e-10
