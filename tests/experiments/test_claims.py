@@ -279,3 +279,17 @@ def test_a_machine_that_does_not_separate_is_not_the_best():
     lost = with_norm({V: 1.0, M: 3.0}, {V: 2.0}, {V: 2.0}, {V: 2.0})
     assert framework_claims(lost)[RATIO].verdict == FAILS
     assert framework_claims(lost, lost)[RATIO].measured.startswith("inf, the least of 4 on 0 of 2 draws; ")
+
+
+def test_the_figure_shows_alpha_upwards_and_theta_downwards(small):
+    """A B-SVM has α − θ below its plane: a line from 0 to α, and one from 0 to −θ."""
+    figure = dict(draw_all(small))[FIGURES[0]]
+    plt.close("all")
+    fits = Banded(dataset="10 per cluster")._fits(Drawing(small), ["C-SVM", "B-SVM"])
+    for fit, below in zip(fits, figure.axes[-2:], strict=True):
+        signs = {"α": 1, "θ": -1}
+        expected = {
+            (i, signs[name] * value) for name, values, _ in fit.multipliers() for i, value in enumerate(values) if value
+        }
+        ends = {tuple(line[1]) for lines in below.collections for line in lines.get_segments()}
+        assert ends == expected

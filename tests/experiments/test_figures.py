@@ -197,9 +197,10 @@ def test_ellipsoids_of_a_file_without_positive(tmp_path):
     text = PLAIN.replace("  G: {method: error-rate, grid: {eta_pos: [0.5, 0.9], eta_neg: [0.5, 0.9]}}\n", "")
     outcome = apart(tmp_path, text, "{kind: ellipsoids, method: L}")
     ((_, figure),) = draw_all(outcome)
-    positive = next(c for c in figure.axes[0].collections if c.get_label() == "positive")
-    assert len(positive.get_offsets()) == 20
-    assert positive.get_offsets().mean() < 2  # b is the larger label
+    shown = {c.get_label(): c.get_offsets() for c in figure.axes[0].collections}
+    positive = shown["positive"]
+    assert len(positive) == len(shown["negative"]) == 20
+    assert positive.mean() < shown["negative"].mean()  # b is the larger label
     plt.close("all")
 
 

@@ -2,6 +2,7 @@
 
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -151,3 +152,10 @@ def test_export_of_records_and_what_it_refuses(study, folder, tmp_path):
     assert "csv, parquet or xlsx" in str(done.exception)
     done = CliRunner().invoke(app, [*words, "--format", "word"])
     assert "no format 'word'" in str(done.exception)
+
+
+def test_a_study_says_what_was_not_run(study):
+    assert "not run" not in repr(study)
+    some = dict(list(study.outcome.records.items())[:11])
+    part = replace(study, outcome=replace(study.outcome, records=some))
+    assert "11 trials, 7 not run" in repr(part)

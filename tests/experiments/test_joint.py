@@ -64,3 +64,17 @@ def test_what_could_not_be_used_is_said():
     assert test.used == 2
     reasons = {"without spread": 1, "of fewer draws": 1, "repeated": 1, "infeasible as printed": 1}
     assert dict(test.unused) == {**reasons, "explained deviation": 1}
+
+
+def test_every_reading_of_a_sweep_has_its_own_test():
+    """Cells without the key, of a method that it does not concern, are together."""
+    rng = np.random.default_rng(3)
+    readings = [{"ridge": 0.1}, {"ridge": 1.0}, {}]
+    cells = [
+        Cell({"dataset": "d", **keys}, f"m{j}", tuple(rng.normal(size=5)), reported="0.0", verdict=Verdict.MATCH)
+        for keys in readings
+        for j in range(2)
+    ]
+    found = {test.place: test.used for test in joint_tests(cells, ["ridge"])}
+    assert found == {("d", "ridge = 0.1"): 2, ("d", "ridge = 1"): 2, ("d",): 2}
+    assert [test.used for test in joint_tests(cells)] == [6]

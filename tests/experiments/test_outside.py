@@ -198,12 +198,3 @@ def test_mmc_fit_tries_them(name):
     ((label, model),) = family.make(Training(X, np.array(["a", "a", "b", "b"]), "b")).items()
     assert label == name
     assert model.random_state == 3
-
-
-def test_the_swapped_risk_exchanges_the_costs():
-    from mmc.experiments.metrics import COUNTED, Costs
-    from mmc.experiments.records import Counts
-
-    counts = Counts(10, 20, 3, 4)
-    assert COUNTED["risk"].value(counts, Costs(5, 1)) == 19
-    assert COUNTED["risk_swapped"].value(counts, Costs(5, 1)) == 23

@@ -155,3 +155,12 @@ def test_the_folder_of_the_config_is_where_its_files_are(tmp_path, monkeypatch):
     config = study(tmp_path)
     monkeypatch.chdir(Path("/"))
     assert plan(config)[0].source.folder == tmp_path
+
+
+@pytest.mark.parametrize(("encode", "columns"), [("true", 3), ("[town, size]", 5)])
+def test_all_text_columns_are_encoded_or_those_that_are_named(tmp_path, encode, columns):
+    """Of three towns and four sizes: a column less each where they are categories."""
+    (tmp_path / "words.csv").write_text("town,size,y\n" + "a,1,0\nb,2,1\nc,3,0\na,4,1\n" * 5)
+    config = study(tmp_path, "{file: mine.csv, target: kind}", f"{{file: words.csv, target: y, encode: {encode}}}")
+    data = plan(config)[0].source.load()
+    assert data.X.shape[1] == columns

@@ -94,16 +94,18 @@ def test_metrics_of_one_method_and_numbers():
 
 
 def test_single_runs_on_the_same_points_are_compared_by_mcnemar():
-    """12 against 1 of 13 discordant points is a difference, 4 against 2 is none (exact binomial)."""
+    """12 against 1 of 13 discordant points is a difference, 4 against 2 is none (exact binomial), whatever each alone leaves open."""
     right = np.ones(100, dtype=bool)
 
-    def voted(method, wrong, start):
+    def voted(method, wrong, start, sampling=1.0):
         votes = right.copy()
         votes[start : start + wrong] = False
-        return Cell({"dataset": "d", "method": method}, "error", (float(wrong),), right=votes, sampling=1.0)
+        return Cell({"dataset": "d", "method": method}, "error", (float(wrong),), right=votes, sampling=sampling)
 
     assert claimed(BELOW, voted("A", 1, 0), voted("B", 12, 50)).verdict is Kept.HOLDS
+    assert claimed(BELOW, voted("A", 1, 0, 10.0), voted("B", 12, 50, 10.0)).verdict is Kept.HOLDS
     assert claimed(BELOW, voted("A", 2, 0), voted("B", 4, 50)).verdict is Kept.OPEN
+    assert claimed(BELOW, voted("A", 2, 0, 0.1), voted("B", 4, 50, 0.1)).verdict is Kept.OPEN
     claim = claimed(BELOW, voted("A", 12, 0), voted("B", 1, 50))
     assert claim.verdict is Kept.FAILS
     assert "+11 [" in claim.measured

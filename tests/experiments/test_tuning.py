@@ -5,9 +5,7 @@ import pytest
 
 from mmc.experiments import render, trials
 from mmc.experiments.engines import engine
-from mmc.experiments.metrics import COUNTED, Costs
 from mmc.experiments.plan import plan
-from mmc.experiments.records import Counts
 from mmc.experiments.run import run
 from mmc.experiments.store import Store
 from mmc.experiments.validation import load
@@ -74,12 +72,6 @@ def test_the_test_part_has_no_say(outcome, monkeypatch):
     (after,) = trials.run_unit(unit)
     assert flat(before)["chosen"] == flat(after)["chosen"]
     assert flat(before)["wrong_pos"] != flat(after)["wrong_pos"]
-
-
-def test_risk_counts_errors_by_their_cost():
-    counts = Counts(n_pos=10, n_neg=20, wrong_pos=3, wrong_neg=4)
-    assert COUNTED["risk"].value(counts, Costs(pos=2, neg=1)) == 10
-    assert COUNTED["error"].value(counts, Costs()) == pytest.approx(100 * 7 / 30)
 
 
 FIRST = """\

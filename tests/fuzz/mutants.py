@@ -4,8 +4,8 @@
 build/mutants. ``python -m tests.fuzz.mutants --count 300 --seed 0`` then puts in one fault after the other and runs only these
 tests, the quickest first, until one fails, each fault in a fork of one process that has collected all tests. Not in ``make test``.
 
-A fault inside a function is swapped in as its code; any other (a constant of a module, a default, a compiled loop) takes a new
-import. A mutant is killed if a test fails that passes without it, or needs many times its processor time. It survives if no
+A fault inside a function is swapped in as its code; any other (a constant of a module, a default, a compiled loop, a function
+whose answers are kept) takes a new import. Coverage does not see compiled code: it has the tests of the modules that import it. A mutant is killed if a test fails that passes without it, or needs many times its processor time. It survives if no
 test runs the line, if all that were run pass, and if they would take longer than ``--seconds``: the share is a lower bound.
 Numbers in annotations and in the text of errors and warnings are no mutants.
 """
@@ -18,6 +18,7 @@ import importlib.util
 import json
 import os
 import random
+import re
 import resource
 import signal
 import sys
@@ -36,8 +37,16 @@ import pytest
 ROOT = Path(__file__).parent.parent.parent
 KEPT = ROOT / "build" / "mutants"
 MUTATED = ("methods", "experiments")
-ASKED = ["tests/methods", "tests/experiments", "tests/cli", "tests/test_reference.py", "tests/test_labels.py"]
-LEFT_OUT = ("tests/experiments/engines",)  # about processes
+EVERYWHERE = "tests/test_values.py"  # looks at all modules
+ASKED = [
+    "tests/methods",
+    "tests/experiments",
+    "tests/cli",
+    "tests/test_reference.py",
+    "tests/test_labels.py",
+    EVERYWHERE,
+]
+LEFT_OUT = ("tests/experiments/engines",)  # about processes: a fault there is asked no test, and survives
 FILES = 6  # test files that are collected anew for a fault that runs on import
 _COMPARED = {
     ast.Lt: ast.LtE,
@@ -83,8 +92,10 @@ class Mutant:
 
     @property
     def on_import(self):
-        """Whether the line runs on import, or is compiled: swapping code would not do."""
-        return self.function is None or any("compiled" in ast.unparse(one) for one in self.function.decorator_list)
+        """Whether the line runs on import, is compiled, or its answers may be kept already: swapping code would not do."""
+        return self.function is None or any(
+            word in ast.unparse(one) for one in self.function.decorator_list for word in ("compiled", "cache")
+        )
 
     @property
     def undone(self):
@@ -145,19 +156,31 @@ def mutant(file, number):
     """Return a mutant of a file by its number."""
     tree = ast.parse((ROOT / file).read_text("utf-8"))
     node, within, kind, field, new = _sites(tree)[number]
+    line = getattr(node, "test", node).lineno  # of an `if` whose condition starts on the next line, that one is run
     before = ast.unparse(node).partition("\n")[0]
     setattr(node, field, new)
     ast.fix_missing_locations(tree)
     after = ast.unparse(node).partition("\n")[0]
-    return Mutant(file, node.lineno, kind, before[:100], after[:100], tree, within)
+    return Mutant(file, line, kind, before[:100], after[:100], tree, within)
+
+
+@cache
+def _texts():
+    """Return the text of every file that faults are put into."""
+    files = [file for room in MUTATED for file in sorted((ROOT / room).rglob("*.py"))]
+    return {file.relative_to(ROOT).as_posix(): file.read_text("utf-8") for file in files}
+
+
+def _importers(module):
+    """Return the files that import a module."""
+    room, _, name = module.rpartition(".")
+    wanted = re.compile(rf"^\s*(from {module} |import {module}\b|from {room} import .*\b{name}\b)", re.MULTILINE)
+    return [file for file, text in _texts().items() if wanted.search(text)]
 
 
 def sample(count, seed):
     """Return so many mutants of all files, each equally likely."""
-    files = [f.relative_to(ROOT).as_posix() for room in MUTATED for f in sorted((ROOT / room).rglob("*.py"))]
-    everything = [
-        (file, number) for file in files for number in range(len(_sites(ast.parse((ROOT / file).read_text("utf-8")))))
-    ]
+    everything = [(file, number) for file, text in _texts().items() for number in range(len(_sites(ast.parse(text))))]
     chosen = random.Random(seed).sample(everything, min(count, len(everything)))
     return [mutant(*place) for place in chosen], len(everything)
 
@@ -206,29 +229,37 @@ class Known:
 
     @cache  # noqa: B019, one object lives as long as the process
     def lines(self, file):
-        """Return the tests that run each line of a file."""
-        found = {}
+        """Return the tests that run each line of a file, but for those that only look at it."""
+        found, asked = {}, {test for test in self.durations if _file(test) != EVERYWHERE}
         for data in self.data:
             for line, tests in data.contexts_by_lineno(str(ROOT / file)).items():
-                found.setdefault(line, set()).update(tests)
+                found.setdefault(line, set()).update(test for test in tests if test in asked)
         return found
+
+    def of_files(self, files):
+        """Return the tests that run any line of these files."""
+        return set().union(*(tests for file in files for tests in self.lines(file).values()))
 
     def tests(self, fault, seconds):
         """Return the tests to run: those of the line, the quickest first, then others of their files; in so many seconds.
 
-        A line that runs on import, or is compiled, has the tests of its whole module. Others of the same files come
-        after, since a fixture or a cache may have run the line for them.
+        A line that only runs on import has the tests of its whole module, one that is compiled also those of the modules
+        that import it. Others of the same files come after, since a fixture or a cache may have run the line for them.
         """
-        of_module, mirror = self.lines(fault.file), f"/test_{Path(fault.file).stem}.py"
-        direct = set().union(*of_module.values()) if fault.on_import else of_module.get(fault.line, set())
-        direct = {test for test in direct if test in self.durations}
+        if f"tests/{fault.file}".startswith(LEFT_OUT):
+            return [], 0
+        first = (f"/test_{Path(fault.file).stem}.py", EVERYWHERE)
+        direct = self.lines(fault.file).get(fault.line, set())
         if fault.on_import:
-            most = Counter(map(_file, direct)).most_common(FILES)
-            direct = {test for test in direct if _file(test) in dict(most) or mirror in test}
+            near = [fault.file] if fault.function is None else [fault.file, *_importers(fault.module)]
+            direct = direct or self.of_files(near)
+            most = dict(Counter(map(_file, direct)).most_common(FILES))
+            direct = {test for test in direct if _file(test) in most}
+            direct |= {test for test in self.durations if _file(test).endswith(first)}
         files = set(map(_file, direct))
         beside = {test for test in self.durations if _file(test) in files} - direct
         order = [
-            *sorted(direct, key=lambda test: (mirror not in test, self.durations[test])),
+            *sorted(direct, key=lambda test: (not _file(test).endswith(first), self.durations[test])),
             *sorted(beside, key=self.durations.get),
         ]
         chosen, total = [], 0.0
@@ -323,7 +354,7 @@ class Attack:
             tests, known = self.known.tests(fault, self.seconds)
             tests = [test for test in tests if test in self.items and self.sound.get(test, True)]
             if not tests:
-                return "survived: no test runs it"
+                return "survived: no test that is asked runs it"
             by = self.run(tests, fault)
             if by is None:
                 return f"survived: {len(tests)} of {known} tests"

@@ -212,3 +212,13 @@ def test_the_error_names_the_scale_at_fault():
     X[:, 1] *= 1e-9
     with pytest.raises(NotConverged, match=r"feature \d varies by .* standardise"):
         RMM(C=1e12, solver="libsvm").fit(X * 1e6, y)
+
+
+@pytest.mark.filterwarnings("ignore::mmc.methods.solution.BoundWarning")
+def test_a_class_that_is_one_point_costs_no_certificate():
+    """It has no spread, and rounding has nothing to add to it."""
+    X, y = np.random.default_rng(0).normal(size=(32, 3)), np.repeat([0, 1], 16)  # 16 equal numbers have their mean
+    X[y == 1] = [3.0, 3.0, 3.0]
+    model = ErrorRateClassifier(0.5, 0.5, ridge=0).fit(X, y)
+    assert model.solution_.gap < 1e-6
+    assert model.worst_case_error_[1] < 1e-9

@@ -480,3 +480,25 @@ def test_the_example_in_the_docstring_runs():
     result = doctest.testmod(guarantee)
     assert result.attempted
     assert not result.failed
+
+
+@pytest.mark.parametrize(("sizes", "rates"), [((12, 30), (0.3, 0.5)), ((30, 12), (0.4, 0.3))])
+def test_one_cut_keeps_both_limits_just_up_to_the_confidence_that_is_said(sizes, rates):
+    """A little below it `place` finds a cut; a little above, and from there on, it finds none."""
+    rng, inside = np.random.default_rng(1), 0
+    for apart in np.linspace(1.0, 3.0, 8):
+        scores = rng.normal(size=sizes[0]), rng.normal(size=sizes[1]) + apart
+
+        def found(confidence, scores=scores):
+            try:
+                place(scores, Limits(rates, confidence), ("a", "b"))
+            except InfeasibleProblem:
+                return False
+            return True
+
+        if found(0.01):
+            most = thresholds.feasible_up_to(scores, Limits(rates, 0.01))
+            assert found(most)
+            assert not any(found(c) for c in np.linspace(most + 1e-6, 1 - 1e-6, 3))
+            inside += 0.02 < most < 0.999
+    assert inside >= 4

@@ -79,6 +79,8 @@ def test_the_certificate_is_a_bound_on_every_hyperplane(seed, n, theta):
     """Any list of touching points bounds what random hyperplanes reach; those of the solver bound it tightly."""
     pair, rng = random_pair(n, seed), np.random.default_rng(seed)
     problem = MeanAccuracy(pair, theta)
+    size = rng.uniform(0, 5)
+    assert problem.value(size, size) == pytest.approx(size**2 / (1 + size**2))  # nothing is uncertain unless it is said
     answer = mean_frontier.solve(problem)
     proof = certify(problem, answer)
     assert proof.gap < 1e-6

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from mmc.methods.numerics.kernels import KernelSpec
+from mmc.methods.problems.delivered import Delivered
 from mmc.methods.problems.hinges import Hinges, SvmProblem
 from mmc.methods.solvers import hinge_interior, libsvm
 from tests.methods.solvers.test_libsvm import problem
@@ -53,3 +54,25 @@ def test_the_gap_includes_the_rounding_of_its_own_sums(solver, C):
     assert lost <= bracket.rounding
     assert bracket.gap * bracket.objective >= bracket.rounding
     assert bracket.reached <= bracket.gap
+
+
+@pytest.mark.parametrize("far", [1e5, 1e7])
+def test_the_gap_of_a_stored_rule_includes_the_rounding_of_its_decision_values(far):
+    """Far from the origin w'x and the offset cancel. Extended precision tells what the objective lost."""
+    X, y = data(seed=2)
+    sign = 2.0 * y - 1
+    p = SvmProblem(X @ X.T, sign, np.full(len(y), 10.0))
+    answer = libsvm.solve(p)
+    w = X.T @ answer.primal.coef
+    away, offset = X + far, float(answer.primal.b - far * w.sum())
+    average = np.column_stack([y == 1, y == 0]) / [np.sum(y == 1), np.sum(y == 0)]
+    rule = Delivered(away @ w, average, offset, lambda: np.linalg.norm(away, axis=1), w)
+    verdict = p.judge(rule, answer.dual)
+    values = away.astype(np.longdouble) @ w.astype(np.longdouble) + np.longdouble(offset)
+    exact = float(w @ w / 2 + p.C @ np.maximum(1 - sign * values, 0))
+    optimum = p.certify(answer.primal, answer.dual).objective
+    allowed = verdict.gap * verdict.objective
+    assert abs(verdict.objective - exact) <= allowed
+    assert exact - optimum <= allowed
+    rounded = 10.0 * np.sum(np.spacing(np.abs(away @ w))[sign * values < 1])
+    assert allowed >= rounded

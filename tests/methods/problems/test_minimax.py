@@ -1,10 +1,14 @@
 """The certificate of the minimax problem bounds the optimum, whatever the points."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from mmc.methods.problems import Answer
 from mmc.methods.problems.minimax import Minimax, certify
+from mmc.methods.solution import InfeasibleProblem
 from mmc.methods.solvers import frontier
 
 from ..moment_pairs import PROBLEMS, biased
@@ -38,3 +42,23 @@ def test_the_certificate_bounds_the_optimum_from_any_directions(pair):
     first = certify(Minimax(pair), points(pair.start))
     balanced = certify(Minimax(pair), frontier.solve(Minimax(pair)))
     assert first.objective < balanced.objective < first.objective * (1 + first.gap)
+
+
+@pytest.mark.parametrize("nu", [(0.0, 1.0), (1.0, 0.1), (1.0, 1.0)])
+def test_uncertain_means_leave_an_mpm_up_to_where_their_ellipsoids_touch(pair, nu):
+    """Just before that every level is kept a little; from there on nothing is, and the refusal says how far it is to the edge."""
+
+    def beyond(scale):
+        return scale * nu[1] - pair.largest_beside(scale * nu[0])
+
+    edge = brentq(beyond, 0, 2 * pair.largest / max(nu))
+    for short in (1e-3, 0.9):
+        sizes = tuple((1 - short) * edge * size for size in nu)
+        problem = Minimax.balanced(pair, sizes)
+        assert certify(problem, frontier.solve(problem)).objective > 0
+    for close in (1.0, 0.1):  # of the classes
+        near = replace(pair, d=close * pair.d)
+        sizes = tuple(1.01 * close * edge * size for size in nu)
+        with pytest.raises(InfeasibleProblem, match="mean_uncertainty") as refused:
+            Minimax.balanced(near, sizes)
+        assert refused.value.distance > 0

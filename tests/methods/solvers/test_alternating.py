@@ -86,3 +86,11 @@ def test_rounding_is_not_taken_for_a_hard_margin_that_fails():
     problem = KnowledgeProblem(knowledge_sets(X, sign, np.ones(24)), 1.0, KernelSpec("linear"))
     with pytest.raises(NotConverged, match="the cone program ended as"):
         alternating.solve(problem)
+
+
+@pytest.mark.parametrize(("novelty", "points"), [("all", 2), ("class", 3), ("own", 3)])
+def test_a_point_of_the_other_class_counts_as_known_only_where_all_do(novelty, points):
+    """The critical point of a ball about 0 is the point of the other class, at its edge."""
+    sets = knowledge_sets(np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([1.0, -1.0]), np.array([1.0, 0.0]))
+    problem = KnowledgeProblem(sets, 1.0, KernelSpec("linear"), 0.05, novelty, shared_slack=False)
+    assert len(alternating.solve(problem).dual.points) == points

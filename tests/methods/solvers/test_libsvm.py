@@ -88,3 +88,10 @@ def test_rows_on_demand_are_the_matrix(kernel, memory):
     assert rows.objective == pytest.approx(whole.objective, rel=rows.gap + whole.gap + 1e-12)
     values = [spec(X, X) @ answer.primal.coef + answer.primal.b for answer in (one, two)]
     np.testing.assert_allclose(*values, atol=1e-6 + 4 * np.sqrt(2 * (rows.gap + whole.gap) * whole.objective))
+
+
+@pytest.mark.parametrize("C", [1e-2, 1.0, 1e2, 1e4])
+def test_an_interior_point_needs_few_steps_whatever_C_is(C):
+    """Newton's direction is right: a sign that is not costs hundreds of steps after it."""
+    X, y = data(seed=0)
+    assert hinge_interior.solve(SvmProblem(X @ X.T, 2.0 * y - 1, np.full(len(y), C))).iterations <= 40

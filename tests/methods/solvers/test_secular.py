@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmc.methods.problems.ellipsoid_pair import EllipsoidPair, certify
+from mmc.methods.problems.ellipsoid_pair import EllipsoidPair, certify, certify_stack
 from mmc.methods.solution import InfeasibleProblem
 from mmc.methods.solvers import margin_socp, secular
 
@@ -81,3 +81,19 @@ def test_balls_that_collapse(gone):
             assert tuple(lengths < 2.9) == gone
     r, _ = answer(problem, secular)
     np.testing.assert_allclose(answer(problem, margin_socp)[0], r, atol=1e-6 * np.abs(r).max())
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.1])
+def test_a_stack_of_any_directions_is_worth_what_each_is_worth(ridge):
+    """Not only of optima, whose gap is 0: the gap is what a direction may lack, and inf where it separates nothing."""
+    rng = np.random.default_rng(0)
+    P, N = rng.normal(size=(30, 4)), rng.normal(size=(30, 4))
+    P[:, 0] += 3
+    geometry = coordinates(P, N, ridge)
+    R = geometry.d + rng.normal(size=(40, 4))
+    problems = [EllipsoidPair(geometry, kappa(*rng.uniform(0.4, 0.9, 2))) for _ in R]
+    together, alone = certify_stack(problems, R), [certify(p, r) for p, r in zip(problems, R, strict=True)]
+    gaps = [one.gap for one in alone]
+    assert np.isinf(gaps).any()
+    assert np.sum(np.isfinite(gaps) & (np.array(gaps) > 0.01)) > 10
+    assert [one.gap for one in together] == pytest.approx(gaps, rel=1e-9)
