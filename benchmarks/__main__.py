@@ -3,14 +3,17 @@
 Every module of this folder has a ``run()`` that yields rows: {"name", "against", "ours", "theirs", "ratio", "target"}, times
 in seconds, ratio = theirs / ours, and target the ratio to reach (None: for the record). A row may have a "note", printed below the table. All numerical libraries
 are held to one thread. A benchmark whose data are not on this machine says so and is left out. The exit code is 1 if a target
-is missed. Without names all run, but for those that are asked for only (`bound_check`, `cluster`, `guarantee`, `moments` and `scaling`, see there).
+is missed. Without names all run, but for those that are asked for only (`bound_check`, `cluster`, `guarantee`, `moments` and `scaling`, see there),
+and their rows are kept in results/bench/bench.md, each benchmark's as soon as it is done.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -19,6 +22,7 @@ from threadpoolctl import threadpool_limits
 from mmc.datasets import DataError
 
 NAMES = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_"))
+FILE = Path(__file__).parent.parent / "results" / "bench" / "bench.md"
 ASKED_ONLY = {"bound_check", "cluster", "guarantee", "moments", "scaling"}
 
 
@@ -29,6 +33,7 @@ def main(asked: list[str]) -> int:
         print(f"no benchmark {', '.join(sorted(unknown))}: valid: {', '.join(NAMES)}", file=sys.stderr)
         return 2
     console, missed = Console(width=None if sys.stdout.isatty() else 120), 0
+    rows: list[dict[str, Any]] = []
     for name in asked or [name for name in NAMES if name not in ASKED_ONLY]:
         module = import_module(f"benchmarks.{name}")
         table = Table("what", "against", *("ours ms", "theirs ms", "ratio", "target"), title=name)
@@ -48,12 +53,37 @@ def main(asked: list[str]) -> int:
                         "" if target is None else f"{target:g}",
                     )
                     below += [row["note"]] if "note" in row else []
+                    rows.append(row)
         except DataError as error:
             console.print(f"{name}: skipped, {error}", soft_wrap=True)
             continue
         table.caption = "\n".join(below)
         console.print(table)
+        if not asked:
+            FILE.parent.mkdir(exist_ok=True)
+            FILE.write_text(text(rows), "utf-8")
     return 1 if missed else 0
+
+
+def text(rows: Iterable[dict[str, Any]]) -> str:
+    """Return the rows of one run as a table in Markdown."""
+    lines = [
+        "# Speed, one run of `make bench`",
+        "",
+        "One thread. The ratio is their time over ours: above 1 we are faster. Other work on the machine moves a ratio by a fifth and more.",
+        "",
+        "| what | against | ours, ms | theirs, ms | ratio | target | |",
+        "|---|---|---:|---:|---:|---:|---|",
+    ]
+    for row in rows:
+        target = row["target"]
+        kept = "" if target is None else "met" if row["ratio"] >= target else "missed"
+        asked = "" if target is None else f"{target:.3g}"
+        times = f"{_ms(row['ours'])} | {_ms(row['theirs'])} | {row['ratio']:.3g}"
+        lines.append(f"| {row['name']} | {row['against']} | {times} | {asked} | {kept} |")
+        if "note" in row:
+            lines.append(f"| | {row['note']} | | | | | |")
+    return "\n".join(lines) + "\n"
 
 
 def _ms(seconds: float) -> str:
