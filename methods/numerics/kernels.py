@@ -22,7 +22,7 @@ MOVABLE = ("linear", "rbf")
 WITH_GAMMA = ("rbf", "poly", "laplacian", "sigmoid", "chi2")
 UNSURE = ("sigmoid", "precomputed")  # not positive semi-definite as such
 _TILE = 256
-_ROUNDED = 1e6  # γ‖x‖² from which the quick formula of the distances is off by more than 1e-10
+_ROUNDED = 1e3  # γ‖x‖² from which the quick formula of the distances is off by more than 1e-12
 
 
 @dataclass(frozen=True)

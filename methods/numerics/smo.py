@@ -53,6 +53,8 @@ def descend(
                 curve = max(square[i] + square[k] - 2 * row[k], 1e-7 * square[i])
                 if slope * slope * curved > gain * curve:
                     j, gain, curved = k, slope * slope, curve
+        if j == i:  # what a pair gains is lost in rounding
+            return step
         other, moved = K[j], 0.0
         while True:  # from one kink to the next
             slope = rise[i] - G[i] - fall[j] + G[j] - moved * curved

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import sqrt
 
 import numpy as np
 
@@ -85,5 +86,8 @@ def judge(rule: Delivered, proof: Certificate, ridge: float, counts: tuple[float
     if bound == 0 and along == 0:
         return Verdict(0.0, 0.0)
     objective = along**2 / within if within > 0 else 0.0
-    middle = abs(pos + neg) <= HARD * along or abs(pos + neg) <= 4 * float(rule.noise.max())
-    return Verdict(objective, max(bound - objective, 0.0) / bound if middle else np.inf)
+    blur = float(rule.noise.max())
+    middle = abs(pos + neg) <= HARD * along or abs(pos + neg) <= 4 * blur
+    moved = sum(count * blur * (2 * sqrt(square) + blur) for count, square in zip(counts, rule.variances, strict=True))
+    rounding = 4 * blur / along + moved / within if along > 0 and within > 0 else np.inf
+    return Verdict(objective, max(bound - objective, 0.0) / bound + rounding if middle else np.inf)

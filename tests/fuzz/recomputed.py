@@ -113,7 +113,8 @@ def ambiguous(model: Any, X: Array, y: Array) -> bool:
     if not hasattr(model, "centers_") or whole_labels(model, X):
         return False
     reach = np.sqrt(((model.training_points_[model.n_sets_ :, None] - model.centers_) ** 2).sum(axis=2)) - model.radii_
-    if len(reach) and np.any(np.diff(np.sort(reach, axis=1)[:, :2], axis=1) < 1e-6 * model.radii_.max()):
+    rounding = 4 * np.linalg.norm(np.spacing(np.abs(model.centers_)), axis=1).max()  # of a stored point's distance
+    if len(reach) and np.any(np.diff(np.sort(reach, axis=1)[:, :2], axis=1) < 1e-6 * model.radii_.max() + rounding):
         return True  # balls that touch, and a point where they do
     return any(len(set(y[(X[np.argmin(((X - c) ** 2).sum(axis=1))] == X).all(axis=1)])) > 1 for c in model.centers_)
 
@@ -177,7 +178,8 @@ def _lda(model: Any, f: Array, at: Judging, square: float) -> tuple[float, float
     within = ((pos - pos.mean()) ** 2).sum() + ((neg - neg.mean()) ** 2).sum()
     ridge = model.ridge
     if ridge is None:  # a share of the mean scatter of a feature
-        parts = [at.points[sign > 0], at.points[sign < 0]]
+        near = at.points - at.points[0]  # far from 0, means would lose the digits of their difference
+        parts = [near[sign > 0], near[sign < 0]]
         scatter = sum(len(part) * part.var(axis=0).sum() for part in parts)
         ridge = 1e-8 * (scatter + ((parts[0].mean(axis=0) - parts[1].mean(axis=0)) ** 2).sum()) / at.points.shape[1]
     within += ridge * square

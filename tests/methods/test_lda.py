@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from mmc.methods import LDA, FitError
+from mmc.methods import LDA, FitError, NotConverged
 from mmc.methods.dispersions import dispersions
+from tests.fuzz import estimators
 
 from .test_mmrm import overlapping
 
@@ -34,3 +35,10 @@ def test_classes_with_one_mean_have_no_direction():
     model = LDA(ridge=0.1).fit(X, [0, 0, 0, 0, 1, 1])
     assert not model.coef_.any()
     assert (model.solution_.objective, model.solution_.gap) == (0.0, 0.0)
+
+
+def test_a_ratio_that_rounding_makes_is_not_certified():
+    """Classes at one place each, but for one point far away: beside its size, nothing is left of the spread."""
+    X, y, _ = estimators.make(1017, 0)
+    with pytest.raises(NotConverged, match="not certified"):
+        LDA(ridge=1e-12).fit(X, y)

@@ -11,6 +11,7 @@ from mmc.methods import (
     BSVM,
     HMEM,
     LDA,
+    M4,
     MMRM,
     RMM,
     SCSVM,
@@ -139,3 +140,10 @@ def test_the_svms_of_an_alternation_end():
     with pytest.raises(NotConverged, match="take a smaller C or gamma"):
         SMEM(kernel="poly", degree=2, gamma=1000.0).fit(X, y)
     assert time.process_time() - start < 20
+
+
+def test_pairs_that_gain_only_by_rounding_end():
+    """A multiplier was paired with itself, without end."""
+    X, y, _ = estimators.make(686, 0)
+    model = M4(degree=2, gamma=1000.0, kernel="poly", solver="newton").fit(X, y)
+    assert model.solution_.gap <= 1e-4

@@ -69,3 +69,13 @@ def test_a_callable_kernel_is_asked_once_for_many_points_and_must_return_their_m
     assert shapes == [(600, 600)]
     with pytest.raises(ValueError, match=r"returned shape \(600,\), expected \(600, 600\)"):
         KernelSpec(lambda X, Z: X[:, 0])(X, X)
+
+
+def test_narrow_gaussians_are_exact():
+    """Costs of 1e9 multiply what the distances lose; a point's distance from itself is 0, also between two arrays."""
+    X = np.random.default_rng(0).normal(size=(30, 5))
+    kernel = KernelSpec("rbf", 1000.0)
+    np.testing.assert_allclose(np.diag(kernel(X, X.copy())), 1.0, rtol=0, atol=1e-13)
+    near = X + 1e-3
+    exact = np.exp(-1000.0 * ((X[:, None] - near) ** 2).sum(axis=2))
+    np.testing.assert_allclose(kernel(X, near), exact, rtol=1e-12, atol=1e-300)
