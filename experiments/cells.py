@@ -162,7 +162,10 @@ def scalar(value: Json) -> Json:
 
 @dataclass(frozen=True)
 class Pair:
-    """The mean difference of two methods over the same repetitions, and the half-width of its 95 % interval."""
+    """The mean difference of two methods over the same repetitions, and the half-width of its 95 % interval.
+
+    With ``same_rows`` every repetition tests all rows: then the interval is about other partitions of these rows, not about other rows.
+    """
 
     dataset: str
     metric: str
@@ -171,6 +174,7 @@ class Pair:
     difference: float
     half_width: float
     repetitions: int
+    same_rows: bool = False
 
 
 @dataclass(frozen=True)

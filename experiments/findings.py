@@ -22,7 +22,8 @@ What the papers say in words, held against the committed results, and the readin
 A claim is a statement in a config (`claims`). It holds if every difference that it is about has its whole 95 % interval on the
 claimed side; it holds in part if some do; it cannot be told if all intervals leave it open; it does not hold if none agrees and one
 speaks against it. A claim about some setting of a grid holds if one point agrees, and fails only if all speak against it. The
-intervals are in square brackets.
+intervals are in square brackets. Where the paper cross-validates, they are about other partitions of the same rows: they say how sure a
+claim is on these data, not what other data would give.
 """
 _READINGS = """
 ## Readings that replaced another one

@@ -102,7 +102,10 @@ def comparisons(table: Table) -> Iterator[str]:
             f"{pair.first} − {pair.second} on {pair.dataset}, {table.label(pair.metric)}: {pair.difference:+.2f} "
             f"± {pair.half_width:.2f} (95 %, {pair.repetitions} paired repetitions): "
             + ("a difference" if sure else "no significant difference")
+            + (" on these rows" if pair.same_rows else "")
         )
+    if any(pair.same_rows for pair in table.pairs):
+        yield "Every repetition tests the same rows, so these intervals are about other partitions of them, not about new rows."
     for found in table.discordances:
         yield (
             f"{found.first} and {found.second} on {found.dataset}, the same {found.points} test points: "

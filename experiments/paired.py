@@ -12,8 +12,11 @@ from mmc.experiments.cells import Cell, Discordance, Pair
 from mmc.experiments.student import quantile
 
 
-def intervals(cells: Sequence[Cell], first: str, overlap: float) -> Iterator[Pair]:
-    """Compare one method with all others, with the corrected resampled t interval of Nadeau & Bengio (2003)."""
+def intervals(cells: Sequence[Cell], first: str, overlap: float, same_rows: bool) -> Iterator[Pair]:
+    """Compare one method with all others, with the corrected resampled t interval of Nadeau & Bengio (2003).
+
+    ``same_rows``: every repetition is a cross-validation of the same rows, which no correction makes independent.
+    """
     for one, other in _couples(cells, first):
         n = len(one.by_repetition)
         if n < 2 or len(other.by_repetition) != n:
@@ -22,7 +25,7 @@ def intervals(cells: Sequence[Cell], first: str, overlap: float) -> Iterator[Pai
         spread = float(np.std(differences, ddof=1)) * math.sqrt(1 / n + overlap)
         width = quantile(n - 1, 0.975) * spread
         names = str(one.keys["dataset"]), one.metric, first, str(other.keys["method"])
-        yield Pair(*names, float(np.mean(differences)), width, n)
+        yield Pair(*names, float(np.mean(differences)), width, n, same_rows)
 
 
 def discordances(cells: Sequence[Cell], first: str) -> Iterator[Discordance]:

@@ -34,11 +34,12 @@ def gather(config: Config, units: Sequence[Unit], records: Mapping[str, Record])
     experiment = config.experiment
     cells = nearest_methods(list(cells_of(experiment, units, records)))
     table = lay_out(config, cells, facts_of(config, units))
-    paired = experiment.table.paired
+    paired, split = experiment.table.paired, experiment.split
+    same_rows = split.per_repetition > 1 and not split.redraw
     comparable = [c for c in table.cells if c.metric == experiment.table.metrics[0]] if paired else []
     return replace(
         table,
-        pairs=tuple(intervals(comparable, paired, experiment.split.overlap) if paired else ()),
+        pairs=tuple(intervals(comparable, paired, split.overlap, same_rows) if paired else ()),
         discordances=tuple(discordances(comparable, paired) if paired else ()),
         joint=tuple(joint_tests(table.cells, _readings(experiment.reported, table)) if experiment.reported else ()),
     )
