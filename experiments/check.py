@@ -59,7 +59,9 @@ def compare(table: Table, reference: Mapping[str, Line]) -> list[Change]:
             changes.append(Change(keys, cell.metric, "absent", measured(cell), reported=cell.reported or ""))
             continue
         changes += list(_moved(keys, cell, before))[:1]
-        if cell.mean is not None and before["mean"] and cell.resolution:
+        if (
+            cell.mean is not None and before["mean"] and 0 < cell.resolution < math.inf
+        ):  # no two runs take the same time
             drifts[cell.metric].append(_beyond(cell.mean - float(before["mean"]), _rounding(float(before["mean"]))))
     for place, row in reference.items():
         if place not in seen:

@@ -92,6 +92,13 @@ def test_cells_that_move_to_one_side_together_are_found_though_each_moves_little
     assert compare(shifted([0.1] * 5 + [0.0] * 15), reference(before)) == []
 
 
+def test_a_slower_machine_moves_nothing():
+    """What no two runs need agree on, such as a time, has no resolution."""
+    place = [{"dataset": "d", "method": f"m{i}"} for i in range(20)]
+    before, after = (joined(table((t, t), keys, resolution=float("inf")) for keys in place) for t in (5.0, 6.0))
+    assert compare(after, reference(before)) == []
+
+
 def test_cells_that_appear_or_vanish_are_told():
     assert len(compare(table(VALUES), {})) == 1
     empty = replace(table(VALUES), cells=())
