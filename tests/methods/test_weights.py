@@ -114,7 +114,7 @@ def test_weights_are_taken_or_refused_in_words(key):
     assert ("class_weight" in signature(kind).parameters) == (key in CLASSES)
     if key not in ROWS:
         with pytest.raises(
-            TypeError, match=f"^{kind.__name__} takes no sample_weight: .*that take weights: {', '.join(rows)}$"
+            TypeError, match=f"^{kind.__name__} takes no sample_weight: .*that take it: {', '.join(rows)}$"
         ):
             kind().fit(X, y, sample_weight=weight + 1.0)
         assert kind().fit(X + 9.0 * y[:, None], y, sample_weight=None).classes_.tolist() == [0, 1]
