@@ -59,6 +59,15 @@ class _View:
     expand: Callable[[Array], Array] | None = None
 
 
+@dataclass(frozen=True)
+class _Coordinates:
+    """The moments in coordinates Z, ``expand`` from Z to dual coefficients, and how many dimensions the points span (0: all of Z)."""
+
+    moments: PairMoments
+    expand: Callable[[Array], Array] | None = None
+    dimensions: int = 0
+
+
 class MPM(MomentMethod):
     """Minimax probability machine: the largest worst-case accuracy that both classes keep.
 
@@ -297,16 +306,41 @@ class MPM(MomentMethod):
 
     # -- the problem in its coordinates ---------------------------------------------------------------------
     def _view(self, train: Training) -> _View:
+        """Return the problem in its coordinates, with its ridge."""
+        space = train.work.once(
+            ("coordinates", self._kernel, self.ridge_kind, self.rank_tol), lambda: self._coordinates(train)
+        )
+        m, expand = space.moments, space.expand
+        d = m.difference
+        # of the total variance, classes weighted equally: positive whenever two points differ
+        least = AUTOMATIC_RIDGE * ((np.trace(m.cov_pos) + np.trace(m.cov_neg)) / 2 + d @ d / 4) / len(d)
+        if self.ridge is None:
+            regular = Regular((0.0, 0.0), (least, least))
+        else:
+            regular = self._regular(lambda: _in_dimensions(m, space.dimensions))
+            if isinstance(self.ridge, str):
+                regular = replace(regular, ridge=(max(regular.ridge[0], least), max(regular.ridge[1], least)))
+        added = self._total(regular)
+        S = m.covariances(*regular.shrinkage)
+        S.reshape(2, -1)[:, :: len(d) + 1] += np.array(added)[:, None]
+        Sx, Sy = S
+        if min(added) == 0:
+            basis = shared_range(d, Sx, Sy)
+            pair = MomentPair(basis.T @ d, basis.T @ Sx @ basis, basis.T @ Sy @ basis)
+            return _View(pair, m, regular, basis, expand)
+        return _View(MomentPair.definite(d, Sx, Sy, added), m, regular, None, expand)
+
+    def _coordinates(self, train: Training) -> _Coordinates:
         if self._linear:
             if self.ridge_kind == "w" or self.rank_tol is not None:
                 given = "ridge_kind='w'" if self.ridge_kind == "w" else "rank_tol"
                 raise ValueError(f"{given} is about dual coefficients, which a linear kernel does not have")
-            return self._regularised(train, train.X)
+            return _Coordinates(_told_apart(train, train.moments(), train.X))
         if self.ridge_kind == "input":
             raise ValueError("ridge_kind='input' is for the linear kernel; others take 'feature' or 'w'")
         K = train.gram(self._kernel)
         if self.ridge_kind == "w" and self.rank_tol is None:
-            return self._regularised(train, K, lambda a: a)
+            return _Coordinates(_told_apart(train, _moments(train, K), K), lambda a: a)
         factor = pivoted_cholesky(K, self.rank_tol)
 
         def at_pivots(w: Array) -> Array:
@@ -315,46 +349,22 @@ class MPM(MomentMethod):
             return dual
 
         if self.ridge_kind == "w":
-            return self._regularised(train, K[:, factor.pivots], at_pivots)
+            Z = K[:, factor.pivots]
+            return _Coordinates(_told_apart(train, _moments(train, Z), Z), at_pivots)
         L = factor.triangle
-        return self._regularised(
-            train, factor.rows, lambda a: at_pivots(solve_triangular(L, a, lower=True, trans=1)), K, factor.dimensions
-        )
+        m = _told_apart(train, _moments(train, factor.rows), K)  # K shows it better than its factor does
+        return _Coordinates(m, lambda a: at_pivots(solve_triangular(L, a, lower=True, trans=1)), factor.dimensions)
 
-    def _regularised(
-        self,
-        train: Training,
-        Z: Array,
-        expand: Callable[[Array], Array] | None = None,
-        K: Array | None = None,
-        p: int = 0,
-    ) -> _View:
-        """Return the problem in coordinates Z with its ridge; K shows better than Z whether the means are equal.
 
-        The points span p dimensions, or as many as Z has columns.
-        """
-        m = train.moments() if Z is train.X else PairMoments.of(Z, train.sign > 0, train.weight)
-        if m.same_means(train.sign, Z if K is None else K):
-            raise InfeasibleProblem(_SAME_MEANS, 0.0)
-        d = m.difference
-        # of the total variance, classes weighted equally: positive whenever two points differ
-        least = AUTOMATIC_RIDGE * ((np.trace(m.cov_pos) + np.trace(m.cov_neg)) / 2 + d @ d / 4) / len(d)
-        if self.ridge is None:
-            regular = Regular((0.0, 0.0), (least, least))
-        else:
-            regular = self._regular(lambda: _in_dimensions(m, p))
-            if isinstance(self.ridge, str):
-                regular = replace(regular, ridge=(max(regular.ridge[0], least), max(regular.ridge[1], least)))
-        added = self._total(regular)
-        Sx, Sy = (
-            (1 - shrinkage) * S + ridge * np.eye(len(d)) if ridge or shrinkage else S
-            for S, shrinkage, ridge in zip((m.cov_pos, m.cov_neg), regular.shrinkage, added, strict=True)
-        )
-        if min(added) == 0:
-            basis = shared_range(d, Sx, Sy)
-            pair = MomentPair(basis.T @ d, basis.T @ Sx @ basis, basis.T @ Sy @ basis)
-            return _View(pair, m, regular, basis, expand)
-        return _View(MomentPair.definite(d, Sx, Sy, added), m, regular, None, expand)
+def _moments(train: Training, Z: Array) -> PairMoments:
+    return PairMoments.of(Z, train.sign > 0, train.weight)
+
+
+def _told_apart(train: Training, m: PairMoments, points: Array) -> PairMoments:
+    """Return the moments; raise InfeasibleProblem if the means of these points are equal."""
+    if m.same_means(train.sign, points):
+        raise InfeasibleProblem(_SAME_MEANS, 0.0)
+    return m
 
 
 def _in_dimensions(m: PairMoments, p: int) -> tuple[Spread, Spread]:
