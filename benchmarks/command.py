@@ -16,6 +16,9 @@ from benchmarks._shared import row
 
 TURNS = 7
 CONFIGS = "bsvm_toy", "breast_cancer"
+KEPT = {
+    name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+}  # as after an installation
 COMMAND = [sys.executable, "-c", "from mmc.cli import main; main()"]
 
 
@@ -33,6 +36,6 @@ def run() -> Iterator[dict[str, Any]]:
 
 def _seconds(words: list[str]) -> float:
     before = os.times()
-    subprocess.run([*COMMAND, *words], check=True, capture_output=True)
+    subprocess.run([*COMMAND, *words], check=True, capture_output=True, env=KEPT)
     after = os.times()
     return after.children_user + after.children_system - before.children_user - before.children_system
