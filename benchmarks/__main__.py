@@ -10,7 +10,7 @@ and their rows are kept in results/bench/bench.md, each benchmark's as soon as i
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,9 @@ def main(asked: list[str]) -> int:
         return 2
     console, missed = Console(width=None if sys.stdout.isatty() else 120), 0
     rows: list[dict[str, Any]] = []
-    for name in asked or [name for name in NAMES if name not in ASKED_ONLY]:
+    chosen = asked or [name for name in NAMES if name not in ASKED_ONLY]
+    missing = list(chosen)
+    for name in chosen:
         module = import_module(f"benchmarks.{name}")
         table = Table("what", "against", *("ours ms", "theirs ms", "ratio", "target"), title=name)
         below = [_caption(module)]
@@ -59,18 +61,20 @@ def main(asked: list[str]) -> int:
             continue
         table.caption = "\n".join(below)
         console.print(table)
+        missing.remove(name)
         if not asked:
             FILE.parent.mkdir(exist_ok=True)
-            FILE.write_text(text(rows), "utf-8")
+            FILE.write_text(text(rows, missing), "utf-8")
     return 1 if missed else 0
 
 
-def text(rows: Iterable[dict[str, Any]]) -> str:
-    """Return the rows of one run as a table in Markdown."""
+def text(rows: Iterable[dict[str, Any]], missing: Sequence[str] = ()) -> str:
+    """Return the rows of one run as a table in Markdown, and which benchmarks it lacks."""
     lines = [
         "# Speed, one run of `make bench`",
         "",
         "One thread. The ratio is their time over ours: above 1 we are faster. Other work on the machine moves a ratio by a fifth and more.",
+        *([f"Without {', '.join(missing)}: stopped before, or the data are not there."] if missing else []),
         "",
         "| what | against | ours, ms | theirs, ms | ratio | target | |",
         "|---|---|---:|---:|---:|---:|---|",
