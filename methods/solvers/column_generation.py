@@ -123,7 +123,10 @@ def _soft(problem: RatioLP, search: _Search) -> RatioAnswer:
             guess = np.concatenate(
                 [[0.0, 1.0], problem.weight[columns]]
             )  # feasible, and nearly all that a start can give
-            point = interior_point.solve(program, v[rows], b, guess, tol=tolerance)
+            thin = problem.nonnegative and settled and not steps
+            point = interior_point.solve(program, v[rows], b, guess, tol=tolerance, thin=thin)
+            assert point.kept is not None
+            rows, program = rows[point.kept], program.of(point.kept)
         elif vertex is None:
             point = lp.vertex(program, problem)
         steps += point.steps
@@ -131,7 +134,8 @@ def _soft(problem: RatioLP, search: _Search) -> RatioAnswer:
         bracket = problem.certify(*found)
         v, b, dual = np.zeros_like(v), point.b, point.dual[1] * problem.weight
         v[rows], dual[columns] = point.v, point.dual[2:]
-        session.kept = WorkingSets(rows, columns, v, b, dual, vertex)
+        everyone = np.concatenate([rows, np.setdiff1d(kept.rows, rows)])
+        session.kept = WorkingSets(everyone, columns, v, b, dual, vertex)
         more_rows = _worst(found[1].violation, rows, search)
         more_columns = _worst(1 - found[0].margins, columns, search)
         complete = len(more_rows) + len(more_columns) == 0

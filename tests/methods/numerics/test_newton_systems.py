@@ -33,6 +33,19 @@ def test_a_step_satisfies_the_equations(system, refinements):
                 np.testing.assert_allclose(part, 0.0, atol=1e-10)
 
 
+def test_short_rows_and_columns_are_eliminated_without_loss():
+    for seed in range(5):
+        A, z, H, D, right = equations(seed, rows=60, columns=50, spread=9.0)
+        factors = Indefinite(A, z)
+        factors.factorise(H, D)
+        assert min(len(part) for part in factors.parts) > 3
+        first, second, last = residuals(A, z, H, D, right, step := factors.solve(*right, 1))
+        d_v, _, d_dual = step
+        assert np.all(np.abs(first) <= 1e-9 * (H * np.abs(d_dual) + np.abs(A) @ np.abs(d_v)))
+        assert np.all(np.abs(second) <= 1e-9 * (D * np.abs(d_v) + np.abs(d_dual) @ np.abs(A)))
+        assert abs(last) <= 1e-9 * np.abs(d_dual).sum()
+
+
 def test_both_return_the_same_step():
     A, z, H, D, right = equations(7)
     steps = []

@@ -161,3 +161,17 @@ def test_a_nearly_singular_kernel_is_solved_with_a_feasible_dual(gamma):
     assert point.v.sum() <= cap * (1 + 1e-9)
     assert point.v.sum() > 1e4 or gamma > 0.05
     assert p.e @ point.dual == pytest.approx(value, rel=2e-6)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_it_keeps_when_it_leaves_out_v_has_an_optimum_of_its_own(seed):
+    p = program(seed)
+    point = solved(p, thin=True)
+    check(p.of(point.kept), point, optimum(p.of(point.kept)), 1e-7)
+
+
+def test_v_that_are_0_are_left_out():
+    p = program(1)
+    point, whole = solved(p, thin=True), solved(p)
+    assert len(point.kept) < len(p.c)
+    assert set(np.flatnonzero(whole.v > 1e-3 * whole.v.max())) <= set(point.kept)
