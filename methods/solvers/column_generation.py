@@ -40,7 +40,7 @@ from mmc.methods.solvers.vertex_descent import Vertex
 CAN = Capabilities(rows=True, session=True)
 VERSION = f"interior point with correctors, scipy {scipy.__version__}"
 _NEAR = 0.05  # a point whose SVM margin is below 1 + this is in both sets from the start
-_WIDE = 0.3  # and below this among the columns: they cost a descent little
+_WIDE = 2.5  # times as many are among the columns: they cost a descent little
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ def _start(problem: RatioLP, few: int) -> WorkingSets:
     matrix, z = problem.matrix, problem.sign
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # any start will do
-        v, b = matrix.machine(SVC(C=10.0, tol=1e-2, max_iter=100_000, cache_size=500), z)
+        v, b = matrix.machine(SVC(C=1e3, tol=1e-2, max_iter=100_000, cache_size=500), z)
     if problem.nonnegative:
         v = np.maximum(v, 0.0)
     margins = matrix.times(v) + b * z
@@ -236,5 +236,6 @@ def _start(problem: RatioLP, few: int) -> WorkingSets:
         held = np.flatnonzero((v[near] > 0) & (margins[near] > 1 - _NEAR))
         held = held[np.argsort(v[near][held])] if len(held) else np.arange(1)
         vertex = Vertex(held[1:], held + 2)  # the first two λ of a master are not those of points
-        near = np.concatenate([near, np.setdiff1d(np.flatnonzero(margins < 1 + _WIDE), near)])
+        wide = np.argsort(margins, kind="stable")[: int(_WIDE * len(near))]
+        near = np.concatenate([near, wide[len(near) :]])
     return WorkingSets(rows, near, v, b, np.zeros(len(z)), vertex)
