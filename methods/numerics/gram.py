@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from mmc.methods.numerics.kernels import Array, KernelSpec
 
 WHOLE = 2**28  # bytes up to which a Gram matrix is held as a whole
 _SLAB = 2**25  # bytes of rows that are made in one go
+_TILE = 256  # points on either side of a part of K that stays in the processor's cache
 _THIN = 32  # rows in one go where none is kept: these stay in the processor's cache
 Index = NDArray[np.intp]
 
@@ -47,13 +49,26 @@ class LazyGram:
 
     def __matmul__(self, a: Array | Index) -> Array:
         if a.ndim == 2:
-            return self.passed(lambda rows: rows @ a)
+            return self._by_tiles(a)
         total = np.zeros(len(self))
         for points, rows in self._slabs:
             if a[points].any():
                 total += a[points] @ rows
         for part in self._parts(np.flatnonzero((a != 0) & ~self._kept)):
             total += a[part] @ self._make(part)
+        return total
+
+    def _by_tiles(self, a: Array | Index) -> Array:
+        """Return K a for dense columns: each tile on one side of the diagonal serves both sides, and is not kept."""
+        total, side = np.zeros(a.shape), min(_TILE, isqrt(_SLAB // 8))
+        parts = [slice(start, start + side) for start in range(0, len(self), side)]
+        for i, here in enumerate(parts):
+            points = self.X[here]
+            total[here] += self.spec(points, points) @ a[here]
+            for there in parts[:i]:
+                K = self.spec(points, self.X[there])
+                total[here] += K @ a[there]
+                total[there] += K.T @ a[here]
         return total
 
     def passed(self, function: Callable[[Array], Array]) -> Array:

@@ -66,10 +66,7 @@ def walk(
                 d[p] = up * N[p, what]
         for j in range(m):
             d_g[j] = d[0] * z[j] + (At[what, j] if kind == TIGHT else 0.0)
-        for p in range(1, k + 1):
-            row, factor = At[S[p - 1]], d[p]
-            for j in range(m):
-                d_g[j] += factor * row[j]
+        add_rows(d_g, At, S, d[1:], k)
         length, enter, leave, passed = line_search(U, S, k, v, g, state, d, d_g, slope, met, times)
         if enter < 0 and leave < 0:
             return k, step, UNBOUNDED
@@ -141,6 +138,20 @@ def walk(
 
 
 @compiled
+def add_rows(total: Array, A: Array, places: Places, factors: Array, count: int) -> None:
+    """Add the first ``count`` of the rows of A at ``places``, times ``factors``; by fours, which saves passes over the total."""
+    for p in range(0, count - 3, 4):
+        one, two, three, four = A[places[p]], A[places[p + 1]], A[places[p + 2]], A[places[p + 3]]
+        f_1, f_2, f_3, f_4 = factors[p], factors[p + 1], factors[p + 2], factors[p + 3]
+        for j in range(len(total)):
+            total[j] += f_1 * one[j] + f_2 * two[j] + (f_3 * three[j] + f_4 * four[j])
+    for p in range(count - count % 4, count):
+        row, factor = A[places[p]], factors[p]
+        for j in range(len(total)):
+            total[j] += factor * row[j]
+
+
+@compiled
 def multipliers(A: Array, S: Places, B: Places, k: int, N: Array, R: Array, rho: Array, dual: Array, r: Array) -> None:
     """Compute λ of B, and r = c - A'λ."""
     for q in range(k + 1):
@@ -150,10 +161,7 @@ def multipliers(A: Array, S: Places, B: Places, k: int, N: Array, R: Array, rho:
         for q in range(k + 1):
             dual[q] += N[p, q] * factor
     r[:] = R
-    for q in range(k + 1):
-        row, factor = A[B[q]], dual[q]
-        for i in range(len(r)):
-            r[i] -= factor * row[i]
+    add_rows(r, A, B, -dual, k + 1)
 
 
 @compiled

@@ -40,7 +40,10 @@ from mmc.methods.solvers.vertex_descent import Vertex
 CAN = Capabilities(rows=True, session=True)
 VERSION = f"interior point with correctors, scipy {scipy.__version__}"
 _NEAR = 0.05  # a point whose SVM margin is below 1 + this is in both sets from the start
-_WIDE = 0.3  # and below this among the columns: they cost a descent little
+_WIDE = 2.5  # times as many are among the columns: missing ones cost more rounds than missing rows
+_IDLE = 0.01  # of the mean v: after a first round of interior points, rows with less are taken out
+_ALL = 5  # times the points near the margin: interior points take all of so few points, and leave out themselves what is idle
+_FAR = 0.1  # and columns whose margin is above 1 + this: the later rounds are the dear ones
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,7 @@ def _soft(problem: RatioLP, search: _Search) -> RatioAnswer:
     kept = _start(problem, search.few) if session.kept is None else session.kept
     rows, columns, v, b, dual, vertex = kept.rows, kept.columns, kept.v, kept.b, kept.dual, kept.vertex
     settled = session.kept is not None or len(columns) == len(problem.sign)  # little or nothing will be added
-    tolerance, steps, best = 0.3 * gap if settled else 0.1, 0, inf
+    tolerance, steps, best = 0.3 * gap if settled else 0.01, 0, inf
     used = [VERSION if vertex is None else vertex_descent.VERSION]
     for _ in range(search.max_rounds):
         program = _master(problem, rows, columns)
@@ -120,9 +123,7 @@ def _soft(problem: RatioLP, search: _Search) -> RatioAnswer:
                 vertex = None
                 used.append(VERSION)
         if used[-1] == VERSION:
-            guess = np.concatenate(
-                [[0.0, 1.0], problem.weight[columns]]
-            )  # feasible, and nearly all that a start can give
+            guess = np.concatenate([[0.0, 1.0], problem.weight[columns]])  # feasible: nearly all that a start can give
             thin = problem.nonnegative and settled and not steps
             point = interior_point.solve(program, v[rows], b, guess, tol=tolerance, thin=thin)
             assert point.kept is not None
@@ -157,6 +158,9 @@ def _soft(problem: RatioLP, search: _Search) -> RatioAnswer:
         elif complete and bracket.reached > 0.5 * best:  # and ends what an interior point can do: G is nearly singular
             used.append(lp.VERSION)
         best = bracket.reached if complete and point.active is not None else inf
+        if not settled and problem.nonnegative and point.active is not None:
+            rows, columns = rows[point.v > _IDLE * point.v.mean()], columns[found[0].margins[columns] < 1 + _FAR]
+            settled = True
         rows, columns = np.concatenate([rows, more_rows]), np.concatenate([columns, more_columns])
         if point.active is not None:
             tolerance = tolerance / 30 if complete else max(tolerance / 30, 0.3 * gap)
@@ -227,18 +231,19 @@ def _start(problem: RatioLP, few: int) -> WorkingSets:
     matrix, z = problem.matrix, problem.sign
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # any start will do
-        v, b = matrix.machine(SVC(C=10.0, tol=1e-2, max_iter=100_000, cache_size=500), z)
+        v, b = matrix.machine(SVC(C=1e3, tol=1e-2, max_iter=100_000, cache_size=500), z)
     if problem.nonnegative:
         v = np.maximum(v, 0.0)
     margins = matrix.times(v) + b * z
-    near = np.flatnonzero(margins < 1 + _NEAR)
-    if 2 * len(near) > len(z):
+    near, pivots = np.flatnonzero(margins < 1 + _NEAR), problem.nonnegative and np.sum(v > 0) <= few
+    if (2 if pivots else _ALL) * len(near) > len(z):
         near = np.arange(len(z))
     rows = near if problem.nonnegative else np.arange(matrix.shape[1])
+    wide = np.argsort(margins, kind="stable")[: int(_WIDE * len(near))]
+    columns = np.concatenate([near, wide[len(near) :]])
     vertex = None
-    if problem.nonnegative and np.sum(v > 0) <= few:
+    if pivots:
         held = np.flatnonzero((v[near] > 0) & (margins[near] > 1 - _NEAR))
         held = held[np.argsort(v[near][held])] if len(held) else np.arange(1)
         vertex = Vertex(held[1:], held + 2)  # the first two λ of a master are not those of points
-        near = np.concatenate([near, np.setdiff1d(np.flatnonzero(margins < 1 + _WIDE), near)])
-    return WorkingSets(rows, near, v, b, np.zeros(len(z)), vertex)
+    return WorkingSets(rows, columns, v, b, np.zeros(len(z)), vertex)

@@ -31,6 +31,7 @@ _CORRECTORS = 2
 _SPREAD = 10.0  # products may differ from the target by this factor before a corrector moves them
 _GAIN = 0.02  # by which a corrector must lengthen the steps
 _SPENT = 1e-4  # of what may be wrong: if the products v r, s λ, ξ q are worth less, the rest is rounding
+_LARGE = 10**6  # numbers of A from which single precision saves time
 _LOST = 0.1  # of r: rounding of this size asks for better factors
 _IDLE = 1e-3  # v r̄ beside r v̄: a v this small will hardly become positive
 _CENTRAL = 1e-3  # relative gap down to which the path is followed for a λ with room: nearer the end rounding shows
@@ -130,7 +131,7 @@ class _Iterate:
             self.v = np.maximum(v, 0.3 * float(v.mean()) or 1.0)
             self.r = np.maximum(c - A.T @ self.dual, 0.1 * level / self.v)
         self.pairs = (0 if program.free else len(v)) + len(e) + len(self.soft)
-        self.system: Reduced | Indefinite = Reduced(A, z)
+        self.system: Reduced | Indefinite = Reduced(A, z, not program.free and A.size > _LARGE)
 
     def measure(self) -> float:
         """Compute the residuals; return what is wrong with the point, relative to its objective."""
@@ -173,8 +174,9 @@ class _Iterate:
         H, D = self._slackness(), np.zeros_like(v) if free else r / v
         self.system.factorise(H, D)
         move = self._direction(-v * r, -s * dual, -xi * q)
-        if not free and isinstance(self.system, Reduced) and self._lost(move) > _LOST:
-            self.system = Indefinite(self.program.A, self.program.z)
+        while not free and isinstance(self.system, Reduced) and not self._lost(move) <= _LOST:
+            A, z = self.program.A, self.program.z
+            self.system = Reduced(A, z) if self.system.single else Indefinite(A, z)
             self.system.factorise(H, D)
             move = self._direction(-v * r, -s * dual, -xi * q)
         first, second = self._rooms(move)
@@ -226,8 +228,7 @@ class _Iterate:
 
     def feasible(self) -> bool:
         """Whether λ satisfies its constraints with room: the slack r that goes with it is what they leave."""
-        left = self.program.c - self.program.A.T @ self.dual
-        return not self.program.free and bool(np.all(left > 0.5 * self.r))
+        return not self.program.free and bool(np.all(self.dual_side > -0.5 * self.r))
 
     def active(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the v that seem positive, and the λ that seem to lie between their bounds."""

@@ -28,15 +28,17 @@ VERSION = f"vertex descent, {compiled.VERSION}"
 _EVERY = 300  # pivots after which N is computed anew
 _SHIFT = 1e-6  # of e, by chance: it lets the descent leave a vertex at which more rows meet than need to
 _STALLED = 1e-13
+_EXACT = 1e-9  # how well N must solve for v and b, to be kept after pivots or in the next program
 _SIDE = 1e-9  # how far from e a row is surely on one side
 
 
 @dataclass(frozen=True)
 class Vertex:
-    """The v that may be positive and the rows that are tight: one more."""
+    """The v that may be positive and the rows that are tight: one more; and the inverse of its matrix, if it is known."""
 
     positive: Index
     tight: Index
+    inverse: Array | None = None
 
 
 def solve(program: SlackLP, start: Vertex) -> tuple[LpPoint, Vertex]:
@@ -74,12 +76,15 @@ class _Descent:
         self.S, self.B = np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64)
         self.N, self.k = np.zeros((room, room)), len(start.positive)
         self.S[: self.k], self.B[: self.k + 1] = start.positive, start.tight
+        if start.inverse is not None:
+            self.N[: self.k + 1, : self.k + 1] = start.inverse
         self.b, self.state = 0.0, np.full(rows, NONE)
         self.tol = np.array([1e-11, max(1e-10 * float(np.abs(program.c).mean()), 1e-13)])
 
     @property
     def vertex(self) -> Vertex:
-        return Vertex(self.S[: self.k].copy(), self.B[: self.k + 1].copy())
+        at = slice(self.k + 1)
+        return Vertex(self.S[: self.k].copy(), self.B[at].copy(), self.N[at, at].copy())
 
     def shift(self, by: float) -> None:
         """Let the rows be tight a little beyond e."""
@@ -109,12 +114,12 @@ class _Descent:
 
     def _stand(self) -> None:
         """Compute N, v and b; leave out each v that is negative, with the row that holds it."""
-        A, z = self.program.A, self.program.z
-        S, B = self.S[: self.k], self.B[: self.k + 1]
-        try:
-            self.N[: self.k + 1, : self.k + 1] = inv(np.column_stack([z[B], A[np.ix_(B, S)]]))
-        except LinAlgError as error:
-            raise NotConverged("the matrix of a vertex is singular") from error
+        B, N, M = self.B[: self.k + 1], self.N[: self.k + 1, : self.k + 1], self._matrix()
+        if not np.abs(M @ (N @ self.e[B]) - self.e[B]).max() < _EXACT:
+            try:
+                N[:] = inv(M)
+            except LinAlgError as error:
+                raise NotConverged("the matrix of a vertex is singular") from error
         while True:
             N, S, B = self.N[: self.k + 1, : self.k + 1], self.S[: self.k], self.B[: self.k + 1]
             answer = N @ self.e[B]
@@ -125,11 +130,21 @@ class _Descent:
         self.v, self.b = np.zeros(len(self.program.c)), float(answer[0])
         self.v[S] = np.maximum(answer[1:], 0.0)
 
+    def _matrix(self) -> Array:
+        S, B = self.S[: self.k], self.B[: self.k + 1]
+        return np.column_stack([self.program.z[B], self.program.A[np.ix_(B, S)]])
+
     def point(self, steps: int) -> LpPoint:
+        """Return v, b and λ, refined: N may have seen many pivots."""
         z, A, U, S, B = self.program.z, self.program.A, self.program.U, self.S[: self.k], self.B[: self.k + 1]
+        N, M = self.N[: self.k + 1, : self.k + 1], self._matrix()
         full = np.flatnonzero(self.state == FULL)
-        dual: Array = np.zeros(len(U))
+        v, dual = np.zeros(len(self.program.c)), np.zeros(len(U))
         dual[full] = U[full]
         right = np.append(-dual @ z, self.program.c[S] - dual[full] @ A[np.ix_(full, S)])
-        dual[B] = right @ self.N[: self.k + 1, : self.k + 1]
-        return LpPoint(self.v, self.b, dual, steps)
+        tight = right @ N
+        dual[B] = tight + (right - tight @ M) @ N
+        answer = N @ self.e[B]
+        answer += N @ (self.e[B] - M @ answer)
+        v[S] = np.maximum(answer[1:], 0.0)
+        return LpPoint(v, float(answer[0]), dual, steps)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mmc.methods import BMPM, MEMPM, MPM, ErrorRateClassifier, InfeasibleProblem, estimated_moments, stored, training
-from mmc.methods.numerics import large_moments
+from mmc.methods.numerics import gram, large_moments
 from mmc.methods.numerics.cholesky import landmarks, pivoted_cholesky
 from mmc.methods.numerics.gram import LazyGram
 from mmc.methods.numerics.kernels import KernelSpec
@@ -35,6 +35,7 @@ def points(monkeypatch):
     X = rng.normal(size=(240, 4))
     X[:100, :2] += 1.2
     monkeypatch.setattr(large_moments, "_MOST", 150)
+    monkeypatch.setattr(gram, "_TILE", 64)
     make = KernelSpec.__call__
 
     def a_part(spec, A, B):
