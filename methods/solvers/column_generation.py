@@ -231,7 +231,7 @@ def _start(problem: RatioLP, few: int) -> WorkingSets:
     matrix, z = problem.matrix, problem.sign
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # any start will do
-        v, b = matrix.machine(SVC(C=1e3, tol=1e-2, max_iter=100_000, cache_size=500), z)
+        v, b = matrix.machine(SVC(C=1e3, tol=1e-2, max_iter=20 * len(z), cache_size=500), z)
     if problem.nonnegative:
         v = np.maximum(v, 0.0)
     margins = matrix.times(v) + b * z
