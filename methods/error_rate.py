@@ -243,22 +243,23 @@ class ErrorRateClassifier(MomentMethod):
 
     def _fit_ahead(self, train: Training, variants: Sequence[Self]) -> dict[int, Judged]:
         """Let a solver that can take all sizes together: one step then costs little more than for one."""
-        groups: dict[object, list[tuple[int, EllipsoidPair]]] = {}
+        groups: dict[object, list[tuple[int, tuple[float, float]]]] = {}
+        for place, variant in enumerate(variants):
+            if variant.eta_pos is not None and variant.eta_neg is not None and variant._linear:
+                nu = variant._nu
+                same = variant.ridge, nu, variant._rho, variant.solver, str(variant.solver_options)
+                sizes = _kappa(variant.eta_pos) + nu[0], _kappa(variant.eta_neg) + nu[1]
+                groups.setdefault(same, []).append((place, sizes))
         ready: dict[int, Judged] = {}
-        with np.errstate(all="ignore"):  # each fit will say what is wrong with it
-            for place, variant in enumerate(variants):
-                if variant.eta_pos is None or variant.eta_neg is None or not variant._can.together:
-                    continue
-                with suppress(ValueError, ArithmeticError):
-                    problem = variant._problem(train)
-                    key = id(problem.geometry), problem.nu, variant.solver, str(variant.solver_options)
-                    groups.setdefault(key, []).append((place, problem))
-            for group in groups.values():
-                places, problems = zip(*group, strict=True)
-                with suppress(ValueError, ArithmeticError):
-                    first: Self = variants[places[0]]
-                    found = read_together(train, problems, first._prepare(problems), first._view(train).regular)
-                    ready |= {places[i]: partial(first._read_one, found, i) for i in found.certified}
+        for group in groups.values():
+            first: Self = variants[group[0][0]]
+            if not first._can.together:
+                continue
+            with np.errstate(all="ignore"), suppress(ValueError, ArithmeticError):  # each fit will say what is wrong
+                view, nu = first._view(train), first._nu
+                problems = [EllipsoidPair(view.geometry, sizes, nu) for _, sizes in group]
+                found = read_together(train, problems, first._prepare(problems), view.regular)
+                ready |= {group[i][0]: partial(first._read_one, found, i) for i in found.certified}
         return ready
 
     def _read_one(self, found: Together, i: int) -> tuple[Fitted, Verdict]:

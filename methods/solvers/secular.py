@@ -30,8 +30,7 @@ from scipy.linalg.lapack import dpotrs
 
 from mmc.methods.numerics.cholesky import factored
 from mmc.methods.numerics.kernels import Array
-from mmc.methods.numerics.secular_equations import NEVER, newton
-from mmc.methods.numerics.secular_stack import SMALL, solve_stack
+from mmc.methods.numerics.secular_equations import NEVER, newton, newton_each
 from mmc.methods.problems.ellipsoid_geometry import Coordinates, KernelGeometry
 from mmc.methods.problems.ellipsoid_pair import (
     ClosestPoints,
@@ -54,7 +53,8 @@ _TARGET = 1e-13  # the gap at which to stop; r is then right to about its square
 _NEAR = 0.05  # relative change of τ from which the answer in the span is worth a certificate
 _MOST = 30  # factorisations
 _PASSES = 30  # of one factorisation; by then what rounding can do to a semi-definite matrix is made up for
-_MANY = 16  # sizes from which solving them together is faster
+_MANY = 2  # sizes from which solving them together is faster
+_FEW = 10  # steps after which a size without a feasible point is left to a search of its own
 _PATIENCE = 12  # answers in a row that are not much better than the best one
 
 
@@ -108,9 +108,7 @@ def prepare(problems: Sequence[EllipsoidPair], *, tol: float = 1e-8) -> list[Clo
     """
     found: list[ClosestPoints | None] = [None] * len(problems)
     for geometry in {id(problem.geometry): problem.geometry for problem in problems}.values():
-        if not (
-            isinstance(geometry, Coordinates) and len(geometry.d) <= SMALL and geometry.definite and geometry.d.any()
-        ):
+        if not (isinstance(geometry, Coordinates) and geometry.definite and geometry.d.any()):
             continue
         ready = geometry.memory.once("secular", _Start).ready
         left = {p.kappa: p for p in problems if p.geometry is geometry and p.kappa not in ready}
@@ -135,12 +133,29 @@ def _together(
     if not len(feasible):
         return found
     problems = [problems[i] for i in feasible]
-    stack = solve_stack(geometry.d, geometry.covariances, kappa[feasible], directions[feasible])
-    proofs = certify_stack(problems, stack.R)
-    for problem, r, steps, proof in zip(problems, stack.R, stack.steps.tolist(), proofs, strict=True):
-        if steps and proof.gap <= tol:
-            found[problem.kappa] = ClosestPoints(r, None, steps, VERSION, certificate=proof)
+    d, S, kappa = geometry.d, geometry.covariances, kappa[feasible]
+    R, steps = newton_each(d, S, kappa, _starts(d, S, kappa, directions[feasible]), np.zeros(2), _FEW)
+    proofs = certify_stack(problems, R)
+    for problem, r, made, proof in zip(problems, R, steps.tolist(), proofs, strict=True):
+        if proof.gap <= tol:
+            found[problem.kappa] = ClosestPoints(r, None, made, VERSION, certificate=proof)
     return found
+
+
+def _starts(d: Array, S: Array, kappa: Array, directions: Array) -> Array:
+    """Return, for every row of κ, the τ where r is parallel to d, or to its row of ``directions`` if r is longer there."""
+    length, slope = _along(d, S, kappa, np.broadcast_to(d, (len(kappa), len(d))))
+    other, other_slope = _along(d, S, kappa, directions)
+    slope[other > length] = other_slope[other > length]
+    tau: Array = np.maximum(np.maximum(length, other), 1e-3 * sqrt(d @ d))[:, None] * slope
+    return tau
+
+
+def _along(d: Array, S: Array, kappa: Array, directions: Array) -> tuple[Array, Array]:
+    """Return ‖r‖ and τ/‖r‖ as they are where r has these directions."""
+    w = directions / np.linalg.norm(directions, axis=1)[:, None]
+    spread = np.sqrt(np.einsum("kpn,pn->pk", w @ S, w))
+    return w @ d - np.einsum("pk,pk->p", kappa, spread), spread / np.where(kappa > 0, kappa, 1.0)
 
 
 def _solve(problem: EllipsoidPair, tol: float, start: _Start) -> ClosestPoints:
