@@ -48,7 +48,7 @@ class Training:
         if self.pair is not None:
             origin, moved = self.pair.near_zero()
             return Training(self.X, self.sign, extra=self.extra, origin=origin, given=self.X, pair=moved)
-        low, high = self.X.min(axis=0), self.X.max(axis=0)
+        low, high = np.minimum.reduce(self.X), np.maximum.reduce(self.X)
         spread, largest = high - low, np.maximum(high, -low)
         check_measurable(spread, largest)
         far = largest > 2 * spread
@@ -75,11 +75,13 @@ class Training:
         return self.work.once("average", self._average)
 
     def _average(self) -> Array:
-        average, positive = np.empty((2, len(self.sign))), 0.5 + 0.5 * self.sign
-        average[0], average[1] = positive, 1 - positive
-        if self.weight is not None:
-            average *= self.weight
-        average /= average.sum(axis=1, keepdims=True)
+        average, positive = np.empty((2, len(self.sign))), self.sign > 0
+        for side, row in zip((positive, ~positive), average, strict=True):
+            if self.weight is None:
+                np.multiply(side, 1 / np.count_nonzero(side), out=row)
+            else:
+                np.multiply(side, self.weight, out=row)
+                row /= row.sum()
         return average.T
 
     def product(self, spec: KernelSpec, dual: Array) -> Array:

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from mmc.methods.numerics.compiled import compiled_safely
 from mmc.methods.numerics.kernels import Array
+from mmc.methods.numerics.triangles import backward, dot, forward, lower, times
 
 NEVER = 1e30  # the multiplier of a ball of size 0
 _SETTLED = 1e-11  # relative error of the lengths ‖u_i‖
-_LARGE = 400  # rows from which LAPACK's Cholesky is faster, though it takes a copy
 _NEAR = 1e-6  # error, and change of r, from which a step along the derivatives of r leaves about its square
 Pair = tuple[float, float]
 
@@ -58,20 +58,20 @@ def newton_each(
         while step < 100:
             step += 1
             _mix(S, t, M)
-            if not (_lower(M) if n < _LARGE else _lower_large(M)):
+            if not lower(M):
                 break
             for i in range(n):
                 r[i] = d[i]
-            _forward(M, r)
-            _backward(M, r)
+            forward(M, r)
+            backward(M, r)
             for i in range(2):
-                length[i] = sqrt(max(_times(S[i], r, Y[i]), 0.0)) / t[i]
+                length[i] = sqrt(max(times(S[i], r, Y[i]), 0.0)) / t[i]
                 loose[i] = kappa[i] > 0 and (t[i] > floor[i] or length[i] > kappa[i])
                 off[i] = length[i] / kappa[i] - 1 if loose[i] else 0.0
             error = max(abs(off[0]), abs(off[1]))
             if error <= _SETTLED:
                 break
-            along, needed, value = _dot(d, r), 0.0, 0.0
+            along, needed, value = dot(d, r), 0.0, 0.0
             for i in range(2):
                 needed += kappa[i] * length[i] * t[i] if kappa[i] > 0 else 0.0
                 value -= t[i] * kappa[i] ** 2
@@ -100,10 +100,10 @@ def newton_each(
             for i in range(n):
                 Y[2, i] = r[i]
             for i in range(3):
-                _forward(M, Y[i])
+                forward(M, Y[i])
             # q holds τ_i τ_j times -∂(½‖u_i‖²)/∂τ_j; written with M - Σ_i/τ_i = I + Σ_j/τ_j nothing cancels
-            cross = _dot(Y[0], Y[1]) / (t[0] * t[1])
-            first, second = _dot(Y[0], Y[2]) / t[0], _dot(Y[1], Y[2]) / t[1]
+            cross = dot(Y[0], Y[1]) / (t[0] * t[1])
+            first, second = dot(Y[0], Y[2]) / t[0], dot(Y[1], Y[2]) / t[1]
             q1, q2 = first + cross, second + cross
             f1, f2 = length[0] ** 2 * t[0] * off[0], length[1] ** 2 * t[1] * off[1]
             det = first * second + cross * (first + second)
@@ -118,11 +118,11 @@ def newton_each(
                 if loose[i]:
                     before, t[i] = t[i], max(t[i] * (1 + share * move[i]), floor[i])
                     if error < _NEAR:  # M⁻¹Σ_i r = -∂r/∂(1/τ_i)
-                        _backward(M, Y[i])
+                        backward(M, Y[i])
                         for j in range(n):
                             Y[2, j] += (1 / before - 1 / t[i]) * Y[i, j]
             # close to the edge of feasibility r may change far more than τ
-            if error < _NEAR and _dot(Y[2], Y[2]) < _NEAR**2 * _dot(r, r):
+            if error < _NEAR and dot(Y[2], Y[2]) < _NEAR**2 * dot(r, r):
                 r += Y[2]
                 break
         steps[row] = step
@@ -134,8 +134,8 @@ def _parallel(d: Array, S: Array, kappa: Array, t: Array, Y: Array) -> None:
     """Write into t the τ that is exact where r is parallel to d."""
     share = 1.0
     for i in range(2):
-        t[i] = sqrt(max(_times(S[i], d, Y[i]), 0.0))
-        share -= kappa[i] * t[i] / _dot(d, d)
+        t[i] = sqrt(max(times(S[i], d, Y[i]), 0.0))
+        share -= kappa[i] * t[i] / dot(d, d)
     for i in range(2):
         t[i] *= max(share, 0.1) / (kappa[i] if kappa[i] > 0 else 1.0)
 
@@ -148,84 +148,3 @@ def _mix(S: Array, t: Array, M: Array) -> None:
         for j in range(i + 1):
             M[i, j] = first * S[0, i, j] + second * S[1, i, j]
         M[i, i] += 1.0
-
-
-@compiled_safely
-def _lower(M: Array) -> bool:
-    """Replace the lower triangle of M by its Cholesky factor; False if M is not positive definite.
-
-    Four rows at a time share what is read of the pivot's. With 30 rows it takes half of LAPACK's time.
-    """
-    n = len(M)
-    for j in range(n):
-        left = M[j, j]
-        for k in range(j):
-            left -= M[j, k] * M[j, k]
-        if not left > 0:
-            return False
-        M[j, j] = sqrt(left)
-        scale, i = 1 / M[j, j], j + 1
-        while i + 4 <= n:
-            a, b, c, e = 0.0, 0.0, 0.0, 0.0
-            for k in range(j):
-                x = M[j, k]
-                a += M[i, k] * x
-                b += M[i + 1, k] * x
-                c += M[i + 2, k] * x
-                e += M[i + 3, k] * x
-            M[i, j] = scale * (M[i, j] - a)
-            M[i + 1, j] = scale * (M[i + 1, j] - b)
-            M[i + 2, j] = scale * (M[i + 2, j] - c)
-            M[i + 3, j] = scale * (M[i + 3, j] - e)
-            i += 4
-        for rest in range(i, n):
-            a = 0.0
-            for k in range(j):
-                a += M[rest, k] * M[j, k]
-            M[rest, j] = scale * (M[rest, j] - a)
-    return True
-
-
-@compiled_safely
-def _lower_large(M: Array) -> bool:
-    """Do the same by LAPACK, which also reads what is above the diagonal: it must be finite."""
-    try:
-        M[:] = np.linalg.cholesky(M)
-    except Exception:
-        return False
-    return bool(M[-1, -1] > 0)  # which nan in any place would reach
-
-
-@compiled_safely
-def _forward(L: Array, x: Array) -> None:
-    """Replace x by L⁻¹x."""
-    for i in range(len(x)):
-        left = x[i]
-        for j in range(i):
-            left -= L[i, j] * x[j]
-        x[i] = left / L[i, i]
-
-
-@compiled_safely
-def _backward(L: Array, x: Array) -> None:
-    """Replace x by L'⁻¹x."""
-    for i in range(len(x) - 1, -1, -1):
-        x[i] /= L[i, i]
-        for j in range(i):
-            x[j] -= L[i, j] * x[i]
-
-
-@compiled_safely
-def _times(A: Array, x: Array, y: Array) -> float:
-    """Write Ax into y; return x'Ax."""
-    for i in range(len(x)):
-        y[i] = _dot(A[i], x)
-    return _dot(x, y)
-
-
-@compiled_safely
-def _dot(x: Array, y: Array) -> float:
-    total = 0.0
-    for i in range(len(x)):
-        total += x[i] * y[i]
-    return total

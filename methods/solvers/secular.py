@@ -53,7 +53,6 @@ _TARGET = 1e-13  # the gap at which to stop; r is then right to about its square
 _NEAR = 0.05  # relative change of τ from which the answer in the span is worth a certificate
 _MOST = 30  # factorisations
 _PASSES = 30  # of one factorisation; by then what rounding can do to a semi-definite matrix is made up for
-_MANY = 2  # sizes from which solving them together is faster
 _FEW = 10  # steps after which a size without a feasible point is left to a search of its own
 _PATIENCE = 12  # answers in a row that are not much better than the best one
 
@@ -112,7 +111,7 @@ def prepare(problems: Sequence[EllipsoidPair], *, tol: float = 1e-8) -> list[Clo
             continue
         ready = geometry.memory.once("secular", _Start).ready
         left = {p.kappa: p for p in problems if p.geometry is geometry and p.kappa not in ready}
-        if len(left) >= _MANY:
+        if left:
             ready.update(_together(geometry, list(left.values()), min(tol, _TARGET)))
         for place, problem in enumerate(problems):
             answer = ready.get(problem.kappa) if problem.geometry is geometry else None
