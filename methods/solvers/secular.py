@@ -30,7 +30,8 @@ from scipy.linalg.lapack import dpotrs
 
 from mmc.methods.numerics.cholesky import factored
 from mmc.methods.numerics.kernels import Array
-from mmc.methods.numerics.secular_equations import NEVER, newton, newton_each
+from mmc.methods.numerics.secular_equations import NEVER, Pair, newton, newton_each
+from mmc.methods.numerics.touching import touching_each
 from mmc.methods.problems.ellipsoid_geometry import Coordinates, KernelGeometry
 from mmc.methods.problems.ellipsoid_pair import (
     ClosestPoints,
@@ -53,7 +54,7 @@ _TARGET = 1e-13  # the gap at which to stop; r is then right to about its square
 _NEAR = 0.05  # relative change of τ from which the answer in the span is worth a certificate
 _MOST = 30  # factorisations
 _PASSES = 30  # of one factorisation; by then what rounding can do to a semi-definite matrix is made up for
-_FEW = 10  # steps after which a size without a feasible point is left to a search of its own
+_FEW = 4  # steps after which a size without a feasible point is asked whether there is one
 _PATIENCE = 12  # answers in a row that are not much better than the best one
 
 
@@ -61,18 +62,18 @@ _PATIENCE = 12  # answers in a row that are not much better than the best one
 class _Start:
     """What the problems solved so far on one geometry leave to the next."""
 
-    solved: deque[tuple[tuple[float, float], tuple[float, float]]] = field(default_factory=lambda: deque(maxlen=32))
+    solved: deque[tuple[Pair, Pair]] = field(default_factory=lambda: deque(maxlen=32))
     basis: _Basis | None = None
     overlapped: bool = False
-    ready: dict[tuple[float, float], ClosestPoints | float] = field(default_factory=dict)  # or p of what is infeasible
+    ready: dict[Pair, ClosestPoints | float] = field(default_factory=dict)  # or p of what is infeasible
 
-    def near(self, kappa: tuple[float, float]) -> tuple[float, float] | None:
+    def near(self, kappa: Pair) -> Pair | None:
         """Return the multipliers of the problem whose sizes were closest to these."""
         if 0.0 in kappa or not self.solved:
             return None
         return min(self.solved, key=lambda old: sum(abs(log(a / b)) for a, b in zip(old[0], kappa, strict=True)))[1]
 
-    def keep(self, kappa: tuple[float, float], tau: tuple[float, float]) -> None:
+    def keep(self, kappa: Pair, tau: Pair) -> None:
         if 0.0 not in kappa:
             self.solved.append((kappa, tau))
 
@@ -119,42 +120,38 @@ def prepare(problems: Sequence[EllipsoidPair], *, tol: float = 1e-8) -> list[Clo
     return found
 
 
-def _together(
-    geometry: Coordinates, problems: list[EllipsoidPair], tol: float
-) -> dict[tuple[float, float], ClosestPoints | float]:
+def _together(geometry: Coordinates, problems: list[EllipsoidPair], tol: float) -> dict[Pair, ClosestPoints | float]:
     """Return the answers whose gap is at most ``tol``, and p of what is infeasible."""
-    kappa = np.array([problem.kappa for problem in problems])
-    lower, upper, directions = geometry.edge.demands(kappa)
-    found: dict[tuple[float, float], ClosestPoints | float] = {
-        problems[i].kappa: max(float(lower[i]), 1.0) for i in np.flatnonzero(upper >= 1)
-    }
-    feasible = np.flatnonzero(upper < 1)
-    if not len(feasible):
+    found: dict[Pair, ClosestPoints | float] = {}
+    left = _each(geometry, problems, np.full((len(problems), 2), -1.0), _FEW, tol, found)
+    if not left:
         return found
-    problems = [problems[i] for i in feasible]
-    d, S, kappa = geometry.d, geometry.covariances, kappa[feasible]
-    R, steps = newton_each(d, S, kappa, _starts(d, S, kappa, directions[feasible]), np.zeros(2), _FEW)
+    bounds, start = touching_each(geometry.d, geometry.covariances, np.array([problem.kappa for problem in left]))
+    for problem, (lower, upper) in zip(left, bounds.tolist(), strict=True):
+        if upper >= 1:
+            found[problem.kappa] = max(lower, 1.0)
+    left = [problem for problem in left if problem.kappa not in found]
+    if left:
+        _each(geometry, left, start[bounds[:, 1] < 1], _MOST, tol, found)
+    return found
+
+
+def _each(
+    geometry: Coordinates,
+    problems: list[EllipsoidPair],
+    start: Array,
+    patience: int,
+    tol: float,
+    found: dict[Pair, ClosestPoints | float],
+) -> list[EllipsoidPair]:
+    """Solve each problem from its own start; return those without a feasible point."""
+    kappa = np.array([problem.kappa for problem in problems])
+    R, steps = newton_each(geometry.d, geometry.covariances, kappa, start, np.zeros(2), patience)
     proofs = certify_stack(problems, R)
     for problem, r, made, proof in zip(problems, R, steps.tolist(), proofs, strict=True):
         if proof.gap <= tol:
             found[problem.kappa] = ClosestPoints(r, None, made, VERSION, certificate=proof)
-    return found
-
-
-def _starts(d: Array, S: Array, kappa: Array, directions: Array) -> Array:
-    """Return, for every row of κ, the τ where r is parallel to d, or to its row of ``directions`` if r is longer there."""
-    length, slope = _along(d, S, kappa, np.broadcast_to(d, (len(kappa), len(d))))
-    other, other_slope = _along(d, S, kappa, directions)
-    slope[other > length] = other_slope[other > length]
-    tau: Array = np.maximum(np.maximum(length, other), 1e-3 * sqrt(d @ d))[:, None] * slope
-    return tau
-
-
-def _along(d: Array, S: Array, kappa: Array, directions: Array) -> tuple[Array, Array]:
-    """Return ‖r‖ and τ/‖r‖ as they are where r has these directions."""
-    w = directions / np.linalg.norm(directions, axis=1)[:, None]
-    spread = np.sqrt(np.einsum("kpn,pn->pk", w @ S, w))
-    return w @ d - np.einsum("pk,pk->p", kappa, spread), spread / np.where(kappa > 0, kappa, 1.0)
+    return [problem for problem, proof in zip(problems, proofs, strict=True) if isinf(proof.gap)]
 
 
 def _solve(problem: EllipsoidPair, tol: float, start: _Start) -> ClosestPoints:
@@ -354,9 +351,7 @@ def _without_spread(
     return ClosestPoints(r, u, found.iterations, VERSION, certificate=proof) if proof.gap <= tol else None
 
 
-def _collapsed(
-    along: Array, S: Array, kappa: tuple[float, float], tau: tuple[float, float], a: Array, gone: Sequence[bool]
-) -> tuple[Array, tuple[float, float]]:
+def _collapsed(along: Array, S: Array, kappa: Pair, tau: Pair, a: Array, gone: Sequence[bool]) -> tuple[Array, Pair]:
     """Return r and τ where r has no spread in the classes that are gone, if the span holds such an r."""
     values, vectors = np.linalg.eigh(S[0] * gone[0] + S[1] * gone[1])
     null = vectors[:, values <= 1e-13 * values[-1]]
