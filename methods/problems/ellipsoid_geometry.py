@@ -214,10 +214,10 @@ class KernelGeometry(Geometry):
     def norm2(self, v: Array) -> float:
         return float(self.products(v, v, self.pull(v)))
 
-    def rounding(self, V: Array) -> Array:
-        """Return the rounding error of the squared norm of each column."""
-        squares: Array = np.einsum("ij,ij->j", V[1:], V[1:])
-        return (_EPS * float(self.diagonal.sum()) + self.noise) * squares
+    @property
+    def rounding(self) -> float:
+        """The rounding error of the square of Bc for a c of length 1."""
+        return _EPS * float(self.diagonal.sum()) + self.noise
 
     @cached_property
     def diagonal(self) -> Array:
