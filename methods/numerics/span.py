@@ -84,8 +84,10 @@ def _extend(
             for j in range(count):
                 share = V[j, 0] * ahead + dot(V[j, 1:], h)
                 ahead -= share * along[j]
-                v -= share * V[j]
-                h -= share * H[j]
+                v[0] -= share * V[j, 0]
+                for i in range(len(g)):
+                    v[1 + i] -= share * V[j, 1 + i]
+                    h[i] -= share * H[j, i]
             ahead = v[0] * dd + dot(v[1:], g)
             left = v[0] * ahead + dot(v[1:], h)
             if not left > max(least * size, _ROUNDED * rounding * dot(v[1:], v[1:])):
