@@ -97,3 +97,22 @@ def spreads_away(e: Array, q: Array, along: float, weight: float, share: float, 
     if spread > 0:
         return mean / spread
     return inf if mean > 0 else 0.0
+
+
+@compiled_safely
+def spread_along_each(values: Array, average: Array) -> tuple[Array, Array]:
+    """Return what `spread_along` does for every column of values: a row of averages for each class, and one of variances."""
+    m, count = values.shape
+    middles, variances = np.zeros((2, count)), np.zeros((2, count))
+    for side in range(2):
+        for i in range(m):
+            weight = average[i, side]
+            if weight > 0:
+                for k in range(count):
+                    middles[side, k] += weight * values[i, k]
+        for i in range(m):
+            weight = average[i, side]
+            if weight > 0:
+                for k in range(count):
+                    variances[side, k] += weight * (values[i, k] - middles[side, k]) ** 2
+    return middles, variances

@@ -165,13 +165,10 @@ class SidesStack:
         cls, X: Array, average: Array, longest: float, coefs: Array, offsets: Array, ridge: Pair, shrinkage: Pair
     ) -> SidesStack:
         """Return them for the rows of ``coefs``, as `Delivered.sides` does for one; ``longest`` is the largest ‖x‖."""
-        values, norm2 = X @ coefs.T, np.einsum("ij,ij->i", coefs, coefs)
-        middles = average.T @ values
-        variances = np.empty_like(middles)
-        for weight, middle, out in zip(average.T, middles, variances, strict=True):
-            apart = values - middle
-            apart *= apart
-            np.matmul(weight, apart, out=out)
+        from mmc.methods.numerics.row_passes import spread_along_each  # compiled: not every judge asks for it
+
+        middles, variances = spread_along_each(X @ coefs.T, average)
+        norm2 = np.einsum("ij,ij->i", coefs, coefs)
         share, more = 1 - np.array(shrinkage)[:, None], np.array(ridge)[:, None]
         blur = 4 * EPS * (np.sqrt(norm2) * longest + np.abs(offsets))
         means = (middles + offsets) * [[1.0], [-1.0]]
