@@ -5,11 +5,13 @@ from __future__ import annotations
 from math import sqrt
 
 import numpy as np
+from numba import objmode
+from scipy.linalg.lapack import dpotrf
 
 from mmc.methods.numerics.compiled import compiled_safely
 from mmc.methods.numerics.kernels import Array
 
-_LARGE = 400  # rows from which LAPACK's Cholesky is faster, though it takes a copy
+_LARGE = 256  # rows from which LAPACK's Cholesky is faster
 _ROWS = 64  # that are solved for together
 
 
@@ -63,22 +65,22 @@ def _small(M: Array) -> bool:
     return True
 
 
+def _by_lapack(M: Array) -> bool:
+    _, failed = dpotrf(M.T, overwrite_a=1, clean=0)
+    return not failed and bool(M[-1, -1] > 0)  # which nan in any place would reach
+
+
 @compiled_safely
 def _large(M: Array) -> bool:
-    """By LAPACK, which also reads what is above the diagonal."""
-    try:
-        M[:] = np.linalg.cholesky(M)
-    except Exception:
-        return False
-    return bool(M[-1, -1] > 0)  # which nan in any place would reach
+    """Leave the compiled code for LAPACK: numba's own way to it takes a copy, and seconds to compile."""
+    with objmode(made="boolean"):
+        made = _by_lapack(M)
+    return made
 
 
 @compiled_safely
 def lower(M: Array) -> bool:
-    """Replace the lower triangle of M by its Cholesky factor; False if M is not positive definite.
-
-    What is above the diagonal has no meaning, but must be finite.
-    """
+    """Replace the lower triangle of M by its Cholesky factor; False if M is not positive definite."""
     return _small(M) if len(M) < _LARGE else _large(M)
 
 
