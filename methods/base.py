@@ -185,7 +185,9 @@ class BinaryMethod(RefusesWeights, ClassifierMixin, StoredRule):
             self.classes_ = classes
             raise SeveralClasses(type(self).__name__, points, labels, len(classes))
         self._set_classes(classes)
-        return Training(points, np.where(labels == self.pos_label_, 1.0, -1.0), extra=extra)
+        sign = (labels == self.pos_label_) * 2.0
+        sign -= 1.0
+        return Training(points, sign, extra=extra)
 
     def _set_classes(self, classes: NDArray[np.generic], pos_label: object = None) -> None:
         """Set the two labels, which are sorted, and which of them is positive: by default the parameter decides it."""
@@ -259,8 +261,10 @@ class BinaryMethod(RefusesWeights, ClassifierMixin, StoredRule):
 def _different(labels: NDArray[np.generic]) -> NDArray[np.generic]:
     """Return the different labels, sorted; of whole numbers it is known at once that there are only two."""
     if labels.dtype.kind in _WHOLE:
-        ends = np.array([labels.min(), labels.max()])
-        if ends[0] != ends[1] and sum(np.count_nonzero(labels == end) for end in ends) == len(labels):
+        other = labels != labels[0]
+        ends = labels[[0, int(other.argmax())]]
+        if ends[0] != ends[1] and np.count_nonzero(labels == ends[1]) == np.count_nonzero(other):
+            ends.sort()
             return ends
     return np.unique(labels)
 

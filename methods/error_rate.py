@@ -196,8 +196,9 @@ class ErrorRateClassifier(MomentMethod):
 
     # -- the problem ----------------------------------------------------------------------------------------
     def _fit(self, train: Training) -> Fitted:
-        problem = self._problem(train)
-        return self._read(train, problem, self._solve(problem))
+        view = self._view(train)
+        problem = self._problem(view.geometry)
+        return self._read(train, view, problem, self._solve(problem))
 
     def _view(self, train: Training) -> _View:
         make = self._linear_view if self._linear else self._kernel_view
@@ -235,30 +236,31 @@ class ErrorRateClassifier(MomentMethod):
         geometry = KernelGeometry(m.member, self._total(regular), m.G, m.g, m.dd, m.noise)
         return _View(geometry, regular, plain, m)
 
-    def _problem(self, train: Training) -> EllipsoidPair:
-        geometry, pos, neg, nu = self._view(train).geometry, self.eta_pos, self.eta_neg, self._nu
+    def _problem(self, geometry: Geometry) -> EllipsoidPair:
+        pos, neg, nu = self.eta_pos, self.eta_neg, self._nu
         if pos is None or neg is None:
             pos, neg = _half_way(geometry, pos, neg, nu)
         return EllipsoidPair(geometry, (_kappa(pos) + nu[0], _kappa(neg) + nu[1]), nu)
 
     def _fit_ahead(self, train: Training, variants: Sequence[Self]) -> dict[int, Judged]:
         """Let a solver that can take all sizes together: one step then costs little more than for one."""
-        groups: dict[object, list[tuple[int, EllipsoidPair]]] = {}
+        groups: dict[object, list[tuple[int, tuple[float, float]]]] = {}
+        for place, variant in enumerate(variants):
+            if variant.eta_pos is not None and variant.eta_neg is not None and variant._linear:
+                nu = variant._nu
+                same = variant.ridge, nu, variant._rho, variant.solver, str(variant.solver_options)
+                sizes = _kappa(variant.eta_pos) + nu[0], _kappa(variant.eta_neg) + nu[1]
+                groups.setdefault(same, []).append((place, sizes))
         ready: dict[int, Judged] = {}
-        with np.errstate(all="ignore"):  # each fit will say what is wrong with it
-            for place, variant in enumerate(variants):
-                if variant.eta_pos is None or variant.eta_neg is None or not variant._can.together:
-                    continue
-                with suppress(ValueError, ArithmeticError):
-                    problem = variant._problem(train)
-                    key = id(problem.geometry), problem.nu, variant.solver, str(variant.solver_options)
-                    groups.setdefault(key, []).append((place, problem))
-            for group in groups.values():
-                places, problems = zip(*group, strict=True)
-                with suppress(ValueError, ArithmeticError):
-                    first: Self = variants[places[0]]
-                    found = read_together(train, problems, first._prepare(problems), first._view(train).regular)
-                    ready |= {places[i]: partial(first._read_one, found, i) for i in found.certified}
+        for group in groups.values():
+            first: Self = variants[group[0][0]]
+            if len(group) == 1 or not first._can.together:  # one alone is solved by its own fit
+                continue
+            with np.errstate(all="ignore"), suppress(ValueError, ArithmeticError):  # each fit will say what is wrong
+                view, nu = first._view(train), first._nu
+                problems = [EllipsoidPair(view.geometry, sizes, nu) for _, sizes in group]
+                found = read_together(train, problems, first._prepare(problems), view.regular)
+                ready |= {group[i][0]: partial(first._read_one, found, i) for i in found.certified}
         return ready
 
     def _read_one(self, found: Together, i: int) -> tuple[Fitted, Verdict]:
@@ -268,9 +270,8 @@ class ErrorRateClassifier(MomentMethod):
         return {"ridge_": self._by_class(regular.ridge), "shrinkage_": self._by_class(regular.shrinkage)}
 
     # -- the answer -----------------------------------------------------------------------------------------
-    def _read(self, train: Training, problem: EllipsoidPair, found: ClosestPoints) -> Fitted:
+    def _read(self, train: Training, view: _View, problem: EllipsoidPair, found: ClosestPoints) -> Fitted:
         """Turn r = z1 - z2 into w, b (3.24, 3.27) and the bounds that hold there."""
-        view = self._view(train)
         whole, kappa = problem.geometry, problem.kappa
         proof = found.certificate
         if proof is None:
@@ -300,7 +301,7 @@ class ErrorRateClassifier(MomentMethod):
             intercept=float(-(b + midpoint)),
             coef=coef,
             dual=dual,
-            held_out=(lambda: self._left_out(train, problem, proof).held((share, 1 - share)))
+            held_out=(lambda: self._left_out(train, view, problem, proof).held((share, 1 - share)))
             if train.rows_alike
             else None,
             status=found.status,
@@ -314,16 +315,14 @@ class ErrorRateClassifier(MomentMethod):
         plain = self._view(space).plain  # has taken the place of the Gram matrix, if that was made
         return super()._on_training(dual, space) if plain is None else plain.product(dual)
 
-    def _left_out(self, train: Training, problem: EllipsoidPair, proof: Separation) -> LeftOut:
+    def _left_out(self, train: Training, view: _View, problem: EllipsoidPair, proof: Separation) -> LeftOut:
         """Return what is known of every point left out: r = d - Σ_i κ_i Σ_i r/s_i is of the form M r = d."""
-        view, c0 = self._view(train), 1.0
-        margin = proof.along - sum(k * s for k, s in zip(problem.kappa, proof.spread, strict=True))
+        kappa, spread, ridge, c0 = problem.kappa, proof.spread, problem.geometry.ridge, 1.0
+        margin = proof.along - kappa[0] * spread[0] - kappa[1] * spread[1]
         length = margin / proof.norm2 if margin > 0 else 1.0  # of r, beside the r that was found
-        c = [
-            k / (length * s) if s > 0 else (inf if k > 0 else 0.0)
-            for k, s in zip(problem.kappa, proof.spread, strict=True)
-        ]
-        c0 += sum(ridge * weight for ridge, weight in zip(problem.geometry.ridge, c, strict=True) if ridge > 0)
+        c = [k / (length * s) if s > 0 else (inf if k > 0 else 0.0) for k, s in zip(kappa, spread, strict=True)]
+        for more, weight in zip(ridge, c, strict=True):
+            c0 += more * weight if more > 0 else 0.0
         weights = c[0] * (1 - view.regular.shrinkage[0]), c[1] * (1 - view.regular.shrinkage[1])
         if isinstance(problem.geometry, LargeGeometry):
             return problem.geometry.left_out(c0, weights)

@@ -15,6 +15,7 @@ from mmc.methods.numerics.scales import check_measurable
 from mmc.methods.numerics.workspace import Workspace
 
 COPIES = 3  # of a Gram matrix that a solver for the whole of it holds at once
+_SMALL = 2**16  # numbers whose copy costs less than it saves
 FEWER = (
     "take a solver that makes rows when it needs them ('libsvm', 'interior-point', 'column-generation'), a number > 0 as ridge for "
     "ErrorRateClassifier, MPM or BMPM, fewer rows, or sklearn.kernel_approximation.Nystroem in front of kernel='linear'"
@@ -48,7 +49,8 @@ class Training:
         if self.pair is not None:
             origin, moved = self.pair.near_zero()
             return Training(self.X, self.sign, extra=self.extra, origin=origin, given=self.X, pair=moved)
-        low, high = self.X.min(axis=0), self.X.max(axis=0)
+        columns = self.X.T if self.X.size > _SMALL else self.X.T.copy()  # numpy is slow where rows are short
+        low, high = columns.min(axis=1), columns.max(axis=1)
         spread, largest = high - low, np.maximum(high, -low)
         check_measurable(spread, largest)
         far = largest > 2 * spread
@@ -75,11 +77,13 @@ class Training:
         return self.work.once("average", self._average)
 
     def _average(self) -> Array:
-        average, positive = np.empty((2, len(self.sign))), 0.5 + 0.5 * self.sign
-        average[0], average[1] = positive, 1 - positive
-        if self.weight is not None:
-            average *= self.weight
-        average /= average.sum(axis=1, keepdims=True)
+        average, positive = np.empty((2, len(self.sign))), self.sign > 0
+        for side, row in zip((positive, ~positive), average, strict=True):
+            if self.weight is None:
+                np.multiply(side, 1 / np.count_nonzero(side), out=row)
+            else:
+                np.multiply(side, self.weight, out=row)
+                row /= row.sum()
         return average.T
 
     def product(self, spec: KernelSpec, dual: Array) -> Array:

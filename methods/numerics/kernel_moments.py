@@ -11,11 +11,9 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dgemm
 
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.numerics.shrinkage import Spread
-from mmc.methods.numerics.workspace import scratch
 
 _EPS = float(np.finfo(float).eps)
 
@@ -46,17 +44,16 @@ class KernelMoments:
 
         With positive weights w, v_i = √(w_i / Σw) over the class. ``in_place`` overwrites K, since allocating costs as much as the arithmetic.
         """
+        from mmc.methods.numerics.gram_passes import centre  # compiled: not every method needs it
+
         member = np.column_stack([positive, ~positive]).astype(float)
         of_each = member if weight is None else member * weight[:, None]
         average = of_each / of_each.sum(axis=0)
-        means, top = K @ average, float(K.diagonal().max())
+        means, top = (average.T @ K).T, float(K.diagonal().max())  # the faster way round for a few columns
         v = np.sqrt(average @ [1.0, 1.0])
         between = average.T @ means
-        centred = v[:, None] * (means - member @ (between / 2))
-        scaled = v[:, None] * member
-        G = np.multiply(K, v, out=K if in_place else None)
-        G *= v[:, None]
-        dgemm(-1.0, np.hstack([centred, scaled]), np.hstack([scaled, centred]), 1.0, G.T, trans_b=1, overwrite_c=1)
+        G = K if in_place else K.copy()
+        centre(G, v, positive, v * (means - member @ (between / 2)).T)
         toward = means[:, 0] - means[:, 1]
         g = v * (toward - member @ (average.T @ toward))
         dd = float(between[0, 0] - between[0, 1] - between[1, 0] + between[1, 1])
@@ -71,20 +68,23 @@ class KernelMoments:
         if pos == neg == 0:
             return self
         share = 1 - pos, 1 - neg
+        from mmc.methods.numerics.gram_passes import scale_both  # compiled: not every method needs it
+
         scale = np.sqrt(self.member @ share)
-        G = np.multiply(self.G, scale, out=self.G if min(share) > 0 else None)
-        G *= scale[:, None]
+        G = self.G if min(share) > 0 else self.G.copy()
+        scale_both(G, scale)
         return replace(self, v=scale * self.v, G=G, g=scale * self.g, share=share)
 
     def spreads(self, p: int, counts: tuple[float, float]) -> tuple[Spread, Spread]:
         """Return what the rule of shrinkage asks of both classes, in a span of p dimensions; ``counts`` are sums of weights."""
+        from mmc.methods.numerics.gram_passes import squares_within  # compiled: not every method needs it
+
         member, norm2 = self.member, self.G.diagonal()
-        squares = np.multiply(self.G, self.G, out=scratch(len(self.G)))
-        trace2 = np.einsum("ij,ij->j", squares @ member, member)
+        trace2 = squares_within(self.G, np.ascontiguousarray(member.T))
         fourth = norm2**2 / self.v**2 @ member * counts
         pos, neg = (
             Spread(n, p, *sums)
-            for n, *sums in zip(counts, (norm2 @ member).tolist(), trace2.tolist(), fourth.tolist(), strict=True)
+            for n, *sums in zip(counts, (norm2 @ member).tolist(), trace2, fourth.tolist(), strict=True)
         )
         return pos, neg
 

@@ -16,12 +16,11 @@ standard error √((1 + κ²/2)/n) for Gaussian points.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import erfc, inf, nan, sqrt
+from math import erfc, isnan, nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dtrsm
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.lapack import dpotrs
 
 from mmc.methods.numerics.cholesky import factored, inverse_diagonal
 from mmc.methods.numerics.kernels import Array
@@ -64,13 +63,11 @@ class LeftOut:
 
     @classmethod
     def in_coordinates(cls, rows: Array, split: int, M: Array, d: Array, weights: tuple[float, float]) -> LeftOut:
-        """Return them where M and the rows u/√n are known, those of the positive class before the ``split``."""
-        L, failed = dpotrf(M, lower=1, clean=0)
-        w = np.full_like(d, nan) if failed else dpotrs(L, d, lower=1)[0]
-        half = dtrsm(1.0, L, rows.T, lower=1).T
-        e, q = rows @ w, np.einsum("ij,ij->i", half, half)
-        pos, neg = split, len(rows) - split
-        return cls((sqrt(pos) * e[:pos], sqrt(neg) * e[pos:]), (pos * q[:pos], neg * q[pos:]), float(d @ w), weights)
+        """Return them where M, which is overwritten, and the rows u/√n are known: of the positive class before the ``split``."""
+        from mmc.methods.numerics.row_passes import leverages  # compiled: not every method needs it
+
+        e, q, along = leverages(rows, split, M, d)
+        return cls((e[:split], e[split:]), (q[:split], q[split:]), along, weights)
 
     @classmethod
     def of_gram(
@@ -105,25 +102,16 @@ class LeftOut:
 
         ``shares`` say how far the threshold is from each mean, as a share of d'w.
         """
-        first, second = (
-            self._held(sign * e, q, weight, share)
-            for sign, e, q, weight, share in zip((1, -1), self.e, self.q, self.weights, shares, strict=True)
-        )
-        return first, second
+        return self._held(0, 1.0, shares[0]), self._held(1, -1.0, shares[1])
 
-    def _held(self, e: Array, q: Array, weight: float, share: float) -> Held:
-        n = len(e)
+    def _held(self, side: int, sign: float, share: float) -> Held:
+        from mmc.methods.numerics.row_passes import spreads_away  # compiled: not every method needs it
+
+        n = len(self.e[side])
         if n < 2:
             return Held(nan, n)
-        gamma = weight / (n - 1)
-        off = (e - q / (n - 1)) / (1 - gamma * q)  # u'w_x
-        d_along = self.along + (gamma * off - 1 / (n - 1)) * e  # d'w_x
-        values = (share * d_along + (1 + (1 - share) / (n - 1)) * off) / (d_along - off / (n - 1))
-        mean = float(values.sum()) / n
-        values -= mean
-        spread = sqrt(values @ values / (n - 1))
-        kappa = mean / spread if spread > 0 else inf if mean > 0 else 0.0
-        return Held(0.0 if np.isnan(kappa) else kappa, n)  # nan: rounding left nothing to judge by
+        kappa = spreads_away(self.e[side], self.q[side], self.along, float(self.weights[side]), share, sign)
+        return Held(0.0 if isnan(kappa) else kappa, n)  # nan: rounding left nothing to judge by
 
 
 def within_reach(weights: tuple[float, float], traces: tuple[float, float], c0: float) -> tuple[float, float]:

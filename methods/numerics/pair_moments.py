@@ -35,25 +35,22 @@ class PairMoments:
     @classmethod
     def of(cls, X: Array, positive: NDArray[np.bool_], weight: Array | None = None) -> PairMoments:
         """Return the moments of the rows of X; ``positive`` marks those of the positive class, weights are positive."""
+        if weight is None:
+            from mmc.methods.numerics.row_passes import centred  # compiled: not every method needs it
+
+            (mean_pos, mean_neg), rows, split = centred(X, positive)
+            return cls(mean_pos, mean_neg, rows, split, (split, len(X) - split))
         first = np.flatnonzero(positive)
         order, split = np.concatenate([first, np.flatnonzero(~positive)]), len(first)
-        rows = X.take(order, axis=0)
+        rows, roots = X.take(order, axis=0), np.sqrt(weight[order])
         means: list[Array] = []
-        if weight is None:
-            counts: list[float] = [split, len(X) - split]
-            for part in (rows[:split], rows[split:]):
-                means.append(part.sum(axis=0) / len(part))
-                part -= means[-1]
-                part *= 1 / sqrt(len(part))
-            roots = None
-        else:
-            roots, counts = np.sqrt(weight[order]), []
-            for at in (slice(None, split), slice(split, None)):
-                counts.append(float(roots[at] @ roots[at]))
-                roots[at] /= sqrt(counts[-1])
-                means.append((roots[at] ** 2) @ rows[at])
-                rows[at] -= means[-1]
-                rows[at] *= roots[at][:, None]
+        counts: list[float] = []
+        for at in (slice(None, split), slice(split, None)):
+            counts.append(float(roots[at] @ roots[at]))
+            roots[at] /= sqrt(counts[-1])
+            means.append((roots[at] ** 2) @ rows[at])
+            rows[at] -= means[-1]
+            rows[at] *= roots[at][:, None]
         return cls(means[0], means[1], rows, split, (counts[0], counts[1]), roots)
 
     @classmethod
@@ -145,9 +142,8 @@ class PairMoments:
         if p > least:
             pos, neg = Spread.of(self.rows[: self.split]), Spread.of(self.rows[self.split :])
         else:
-            norm2 = np.einsum("ij,ij->i", self.rows, self.rows)
-            pos = Spread.of_products(p, self.cov_pos, norm2[: self.split])
-            neg = Spread.of_products(p, self.cov_neg, norm2[self.split :])
+            pos = Spread.of_covariance(self.rows[: self.split], self.cov_pos)
+            neg = Spread.of_covariance(self.rows[self.split :], self.cov_neg)
         if self.roots is None:
             return pos, neg
         norms = np.einsum("ij,ij->i", self.rows, self.rows) / self.roots  # ‖x - μ‖²·√share

@@ -1,4 +1,4 @@
-"""The secular equations of two multipliers, as in trust-region methods: n × n, one Cholesky a step.
+"""The secular equations of two multipliers, as in trust-region methods: n × n, one Cholesky a step, compiled.
 
 For τ1, τ2 > 0 let (I + Σ1/τ1 + Σ2/τ2) r = d, s_i² = r'Σ_i r and ‖u_i‖ = s_i/τ_i. Wanted is the τ with ‖u_i‖ = κ_i, which
 maximises the concave g(τ) = ½ d'r - ½ Σ τ_i κ_i². Newton's method runs on 1/‖u_i‖ - 1/κ_i, which is almost linear in τ.
@@ -9,81 +9,142 @@ from __future__ import annotations
 from math import inf, sqrt
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
+from numpy.typing import NDArray
 
+from mmc.methods.numerics.compiled import compiled_safely
 from mmc.methods.numerics.kernels import Array
+from mmc.methods.numerics.triangles import backward, dot, forward, lower, times
 
 NEVER = 1e30  # the multiplier of a ball of size 0
+_SETTLED = 1e-11  # relative error of the lengths ‖u_i‖
+_NEAR = 1e-6  # error, and change of r, from which a step along the derivatives of r leaves about its square
+Pair = tuple[float, float]
 
 
 def newton(
-    d: Array,
-    S: Array,
-    kappa: tuple[float, float],
-    tau: tuple[float, float] | None,
-    floor: tuple[float, float] = (0.0, 0.0),
-    patience: int = 100,
-) -> tuple[Array, tuple[float, float], int]:
+    d: Array, S: Array, kappa: Pair, tau: Pair | None, floor: Pair = (0.0, 0.0), patience: int = 100
+) -> tuple[Array, Pair, int]:
     """Solve the secular equations in feature space; return r, τ and the number of factorisations.
 
     A multiplier that wants to fall below ``floor`` stays there. It gives up after ``patience`` steps without a feasible
     point, and after 100 anyway: the caller judges the answer by its certificate.
     """
+    start = np.array([(-1.0, -1.0) if tau is None else tau])
+    R, steps = newton_each(d, S, np.array([kappa]), start, np.array(floor), patience)
+    first, second = start[0].tolist()
+    return R[0], (first, second), int(steps[0])
+
+
+@compiled_safely
+def newton_each(
+    d: Array, S: Array, kappas: Array, tau: Array, floor: Array, patience: int
+) -> tuple[Array, NDArray[np.int64]]:
+    """Solve them for each row of ``kappas``; return the r as rows, and the factorisations.
+
+    A row of ``tau`` is where to start, and takes the τ that was found; -1 starts where r is parallel to d.
+    """
     n = len(d)
-    three = np.concatenate([S, np.eye(n)[None]])
-    flat, tall = three.reshape(3, n * n), three.reshape(3 * n, n)
-    if tau is None:  # exact where r is parallel to d
-        *spread2, dd = ((tall @ d).reshape(3, n) @ d).tolist()
-        spread = sqrt(spread2[0]), sqrt(spread2[1])
-        share = max(1 - (kappa[0] * spread[0] + kappa[1] * spread[1]) / dd, 0.1)
-        tau = (share * spread[0] / (kappa[0] or 1.0), share * spread[1] / (kappa[1] or 1.0))
-    t = [float(max(value, low)) if k > 0 else NEVER for value, low, k in zip(tau, floor, kappa, strict=True)]
-    kept: tuple[float, list[float], list[float]] | None = None  # the best g, its τ, and the lengths ‖u‖ there
-    halved, nearest = 0, inf
-    for step in range(1, 101):
-        M = np.dot([1 / t[0], 1 / t[1], 1.0], flat).reshape(n, n)
-        L, failed = dpotrf(M.T, lower=1, overwrite_a=1, clean=0)
-        if failed:
-            break
-        r = dpotrs(L, d, lower=1)[0]
-        products = (tall @ r).reshape(3, n)  # Σ1 r, Σ2 r and r
-        s1, s2, _ = (products @ r).tolist()
-        length = [sqrt(max(s1, 0.0)) / t[0], sqrt(max(s2, 0.0)) / t[1]]
-        loose, off = [False, False], [0.0, 0.0]
-        for i, k in enumerate(kappa):
-            if k > 0 and (t[i] > floor[i] or length[i] > k):
-                loose[i], off[i] = True, length[i] / k - 1
-        error = max(abs(off[0]), abs(off[1]))
-        if error <= 1e-11:
-            break
-        along = float(d @ r)
-        if step >= patience and along <= sum(k * x * v for k, x, v in zip(kappa, length, t, strict=True) if k > 0):
-            break
-        value = along - t[0] * kappa[0] ** 2 - t[1] * kappa[1] ** 2
-        if error < 1e-5:  # Newton's own ground: it ends where rounding errors do
-            if error >= nearest:
+    R, steps = np.zeros((len(kappas), n)), np.zeros(len(kappas), np.int64)
+    M, Y = np.zeros((n, n)), np.empty((3, n))
+    length, off, move, loose = np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(2, np.bool_)
+    best_t, best_length = np.zeros(2), np.zeros(2)
+    for row in range(len(kappas)):
+        kappa, t, r, step = kappas[row], tau[row], R[row], 0
+        if t[0] < 0:
+            _parallel(d, S, kappa, t, Y)
+        for i in range(2):
+            t[i] = max(t[i], floor[i]) if kappa[i] > 0 else NEVER
+        best, halved, nearest = -inf, 0, inf  # best is the largest g so far
+        while step < 100:
+            step += 1
+            _mix(S, t, M)
+            if not lower(M):
                 break
-            nearest = error
-        elif kept is not None and value < kept[0] - 1e-13 * abs(kept[0]):
-            halved += 1
-            if halved <= 3:
-                t = [sqrt(a * b) for a, b in zip(t, kept[1], strict=True)]
-            else:  # τ_i ← s_i/κ_i never lowers g
-                t = [max(a * x / k, low) if k > 0 else a for a, x, k, low in zip(*kept[1:], kappa, floor, strict=True)]
-                kept, halved = None, 0
-            continue
-        kept, halved = (value, t, length), 0
-        # q holds τ_i τ_j times -∂(½‖u_i‖²)/∂τ_j; written with M - Σ_i/τ_i = I + Σ_j/τ_j nothing cancels
-        Y = dtrtrs(L, products.T, lower=1, overwrite_b=1)[0]
-        (_, cross, first), (*_, second), _ = (Y.T @ Y).tolist()
-        cross, first, second = cross / (t[0] * t[1]), first / t[0], second / t[1]
-        q = [first + cross, second + cross]
-        f = [length[0] ** 2 * t[0] * off[0], length[1] ** 2 * t[1] * off[1]]
-        det = first * second + cross * (first + second)
-        if all(loose) and min(q) > 0 and det > 0:
-            move = [(q[1] * f[0] + cross * f[1]) / det, (q[0] * f[1] + cross * f[0]) / det]
-        else:
-            move = [f[i] / q[i] if loose[i] and q[i] > 0 else off[i] for i in (0, 1)]
-        share = min(1.0, 0.9 / max(-move[0], -move[1], 0.9))  # both may want to fall far: keep their ratio
-        t = [max(t[i] * (1 + share * move[i]), floor[i]) if loose[i] else t[i] for i in (0, 1)]
-    return r, (t[0], t[1]), step
+            for i in range(n):
+                r[i] = d[i]
+            forward(M, r)
+            backward(M, r)
+            for i in range(2):
+                length[i] = sqrt(max(times(S[i], r, Y[i]), 0.0)) / t[i]
+                loose[i] = kappa[i] > 0 and (t[i] > floor[i] or length[i] > kappa[i])
+                off[i] = length[i] / kappa[i] - 1 if loose[i] else 0.0
+            error = max(abs(off[0]), abs(off[1]))
+            if error <= _SETTLED:
+                break
+            along, needed, value = dot(d, r), 0.0, 0.0
+            for i in range(2):
+                needed += kappa[i] * length[i] * t[i] if kappa[i] > 0 else 0.0
+                value -= t[i] * kappa[i] ** 2
+            value += along
+            if step >= patience and along <= needed:
+                break
+            if error < 1e-5:  # Newton's own ground: it ends where rounding errors do
+                if error >= nearest:
+                    break
+                nearest = error
+            elif value < best - 1e-13 * abs(best):
+                halved += 1
+                for i in range(2):
+                    if halved <= 3:
+                        t[i] = sqrt(t[i] * best_t[i])
+                    elif kappa[i] > 0:  # τ_i ← s_i/κ_i never lowers g
+                        t[i] = max(best_t[i] * best_length[i] / kappa[i], floor[i])
+                    else:
+                        t[i] = best_t[i]
+                if halved > 3:
+                    best, halved = -inf, 0
+                continue
+            best, halved = value, 0
+            for i in range(2):
+                best_t[i], best_length[i] = t[i], length[i]
+            for i in range(n):
+                Y[2, i] = r[i]
+            for i in range(3):
+                forward(M, Y[i])
+            # q holds τ_i τ_j times -∂(½‖u_i‖²)/∂τ_j; written with M - Σ_i/τ_i = I + Σ_j/τ_j nothing cancels
+            cross = dot(Y[0], Y[1]) / (t[0] * t[1])
+            first, second = dot(Y[0], Y[2]) / t[0], dot(Y[1], Y[2]) / t[1]
+            q1, q2 = first + cross, second + cross
+            f1, f2 = length[0] ** 2 * t[0] * off[0], length[1] ** 2 * t[1] * off[1]
+            det = first * second + cross * (first + second)
+            if loose[0] and loose[1] and min(q1, q2) > 0 and det > 0:
+                move[0], move[1] = (q2 * f1 + cross * f2) / det, (q1 * f2 + cross * f1) / det
+            else:
+                move[0] = f1 / q1 if loose[0] and q1 > 0 else off[0]
+                move[1] = f2 / q2 if loose[1] and q2 > 0 else off[1]
+            share = min(1.0, 0.9 / max(-move[0], -move[1], 0.9))  # both may want to fall far: keep their ratio
+            Y[2] = 0.0
+            for i in range(2):
+                if loose[i]:
+                    before, t[i] = t[i], max(t[i] * (1 + share * move[i]), floor[i])
+                    if error < _NEAR:  # M⁻¹Σ_i r = -∂r/∂(1/τ_i)
+                        backward(M, Y[i])
+                        for j in range(n):
+                            Y[2, j] += (1 / before - 1 / t[i]) * Y[i, j]
+            # close to the edge of feasibility r may change far more than τ
+            if error < _NEAR and dot(Y[2], Y[2]) < _NEAR**2 * dot(r, r):
+                r += Y[2]
+                break
+        steps[row] = step
+    return R, steps
+
+
+@compiled_safely
+def _parallel(d: Array, S: Array, kappa: Array, t: Array, Y: Array) -> None:
+    """Write into t the τ that is exact where r is parallel to d."""
+    share = 1.0
+    for i in range(2):
+        t[i] = sqrt(max(times(S[i], d, Y[i]), 0.0))
+        share -= kappa[i] * t[i] / dot(d, d)
+    for i in range(2):
+        t[i] *= max(share, 0.1) / (kappa[i] if kappa[i] > 0 else 1.0)
+
+
+@compiled_safely
+def _mix(S: Array, t: Array, M: Array) -> None:
+    """Write the lower triangle of I + Σ1/τ1 + Σ2/τ2 into M."""
+    first, second = 1 / t[0], 1 / t[1]
+    for i in range(len(M)):
+        for j in range(i + 1):
+            M[i, j] = first * S[0, i, j] + second * S[1, i, j]
+        M[i, i] += 1.0

@@ -15,7 +15,6 @@ from math import sqrt
 
 import numpy as np
 from scipy.linalg import eigh, qr, svd
-from scipy.linalg.lapack import dpotrf
 
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.numerics.workspace import Workspace
@@ -110,10 +109,14 @@ class Coordinates(Geometry):
         return v
 
     @cached_property
+    def split(self) -> int:
+        """How many rows the positive class has."""
+        return int(np.count_nonzero(self.member[:, 0]))
+
+    @cached_property
     def parts(self) -> tuple[Array, Array]:
         """The rows of each class."""
-        split = np.count_nonzero(self.member[:, 0])
-        return self.rows[:split], self.rows[split:]
+        return self.rows[: self.split], self.rows[self.split :]
 
     @cached_property
     def covariances(self) -> Array:
@@ -136,14 +139,13 @@ class Coordinates(Geometry):
         few = any(len(part) <= n and ridge == 0 for part, ridge in zip(self.parts, self.ridge, strict=True))
         if few or len(self.rows) <= n:
             return False
-        variances = self.covariances.diagonal(axis1=1, axis2=2)
-        if min(self.ridge) > 1e-8 * float(variances.max()):  # no pivot is below the ridge
-            return True
-        for S, least in zip(self.covariances, 1e-4 * np.sqrt(variances), strict=True):
-            factor, failed = dpotrf(S.T, lower=1, clean=0)
-            if failed or (factor.diagonal() < least).any():
-                return False
-        return True
+        if min(self.ridge) > 0:  # no pivot is below the ridge
+            variances = self.covariances.reshape(2, -1)[:, :: n + 1]
+            if min(self.ridge) > 1e-8 * float(variances.max()):
+                return True
+        from mmc.methods.numerics.triangles import safely_definite  # compiled: not every geometry needs it
+
+        return safely_definite(self.covariances, 1e-8)
 
     @cached_property
     def axes(self) -> Array:
@@ -212,10 +214,10 @@ class KernelGeometry(Geometry):
     def norm2(self, v: Array) -> float:
         return float(self.products(v, v, self.pull(v)))
 
-    def rounding(self, V: Array) -> Array:
-        """Return the rounding error of the squared norm of each column."""
-        squares: Array = np.einsum("ij,ij->j", V[1:], V[1:])
-        return (_EPS * float(self.diagonal.sum()) + self.noise) * squares
+    @property
+    def rounding(self) -> float:
+        """The rounding error of the square of Bc for a c of length 1."""
+        return _EPS * float(self.diagonal.sum()) + self.noise
 
     @cached_property
     def diagonal(self) -> Array:

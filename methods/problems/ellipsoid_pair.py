@@ -18,7 +18,7 @@ import numpy as np
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.problems import Answer, Certificate, Problem
 from mmc.methods.problems.delivered import Delivered, Sides, SidesStack, Verdict, apart
-from mmc.methods.problems.ellipsoid_geometry import Geometry
+from mmc.methods.problems.ellipsoid_geometry import Coordinates, Geometry
 from mmc.methods.solution import InfeasibleProblem
 
 _EPS = float(np.finfo(float).eps)
@@ -68,13 +68,15 @@ def certify(problem: EllipsoidPair, r: Array, u: Array | None = None) -> Separat
     points of the ellipsoids that lie farthest in the direction of r. The gap is inf where no scaling of r is feasible.
     """
     geometry, kappa = problem.geometry, problem.kappa
+    if u is None and isinstance(geometry, Coordinates):
+        from mmc.methods.numerics.separations import measured  # compiled: not every solver needs it
+
+        rows = np.ascontiguousarray(geometry.rows)
+        return _separation(kappa, *measured(rows, geometry.split, geometry.d, geometry.ridge, kappa, r))
     h = geometry.pull(r)
     norm2, along = float(geometry.products(r, r, h)), float(geometry.along(r))
     first, second = ((h * h) @ geometry.member).tolist()
     spread = sqrt(first + geometry.ridge[0] * max(norm2, 0.0)), sqrt(second + geometry.ridge[1] * max(norm2, 0.0))
-    margin = along - kappa[0] * spread[0] - kappa[1] * spread[1]
-    if not (margin > 0 and norm2 > 0):
-        return Separation(inf, inf, nan, norm2, spread, along)
     if u is None:
         nu = [k / s if s > 0 else 0.0 for k, s in zip(kappa, spread, strict=True)]
         between = geometry.d - geometry.push(h * (geometry.member @ nu))
@@ -82,28 +84,27 @@ def certify(problem: EllipsoidPair, r: Array, u: Array | None = None) -> Separat
             between -= (geometry.ridge[0] * nu[0] + geometry.ridge[1] * nu[1]) * r
     else:
         between = geometry.d - geometry.push(u * (geometry.member @ _stretch(geometry, kappa, u)))
-    distance2 = geometry.norm2(between)
+    return _separation(kappa, norm2, along, *spread, geometry.norm2(between))
+
+
+def _separation(
+    kappa: tuple[float, float], norm2: float, along: float, first: float, second: float, distance2: float
+) -> Separation:
+    """Return the certificate of an r with these measures, whose dual point lies at the squared distance ``distance2``."""
+    spread, margin = (first, second), along - kappa[0] * first - kappa[1] * second
+    if not (margin > 0 and norm2 > 0):
+        return Separation(inf, inf, nan, norm2, spread, along)
     objective, bound = 2 * norm2 / margin**2, 2 / max(distance2, _EPS * norm2)
     return Separation(objective, max(1 - bound / objective, 0.0), 2 / margin, norm2, spread, along)
 
 
 def certify_stack(problems: Sequence[EllipsoidPair], R: Array) -> list[Separation]:
     """Return `certify` of each row of R for the problem of the same place: all have the same geometry, `Coordinates`."""
+    from mmc.methods.numerics.separations import measured_each  # compiled: not every solver needs it
+
     geometry = problems[0].geometry.coordinates
-    d, kappa = geometry.d, np.array([problem.kappa for problem in problems])
-    pushed = R @ geometry.covariances
-    norm2, along = np.einsum("pn,pn->p", R, R), R @ d
-    spread = np.sqrt(np.einsum("kpn,pn->pk", pushed, R))
-    margin = along - np.einsum("pk,pk->p", kappa, spread)
-    between = d - np.einsum("kpn,pk->pn", pushed, kappa / spread)
-    distance2 = np.einsum("pn,pn->p", between, between)
-    objective = 2 * norm2 / margin**2
-    gap = np.where(margin > 0, np.maximum(1 - 2 / np.maximum(distance2, _EPS * norm2) / objective, 0.0), inf)
-    columns = objective, gap, 2 / margin, norm2, spread, along
-    return [
-        Separation(value, rest, scale, n2, (s[0], s[1]), a)
-        for value, rest, scale, n2, s, a in zip(*(column.tolist() for column in columns), strict=True)
-    ]
+    found = measured_each(geometry.covariances, geometry.d, np.array([problem.kappa for problem in problems]), R)
+    return [_separation(problem.kappa, *measures) for problem, measures in zip(problems, found.tolist(), strict=True)]
 
 
 def judge(problem: EllipsoidPair, rule: Delivered, sides: Sides, proof: Separation, settled: bool) -> Verdict:

@@ -12,7 +12,6 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from mmc.methods.numerics.kernels import Array
-from mmc.methods.problems.trade_off import TradeOff, falling_roots
 
 _EPS = float(np.finfo(float).eps)
 _END = 36.0  # log-odds beyond which 1 - t is below rounding
@@ -88,25 +87,6 @@ class FeasibleEdge:
         upper = (kappa[0] * s1 + kappa[1] * s2) / (k1 * s1 + k2 * s2)
         lower = min(k / edge if edge > 0 else inf for k, edge in zip(kappa, (k1, k2), strict=True) if k > 0)
         return min(lower, upper), upper, z
-
-    def demands(self, kappa: Array) -> tuple[Array, Array, Array]:
-        """Return what `demand` returns for every row of ``kappa``, and the directions instead of z; no covariance is singular."""
-        both = (kappa > 0).all(axis=1)
-        z = np.where(kappa[:, 0] > 0, _END, -_END)
-        curve, ratio = TradeOff(self.share, self.c**2), np.log(kappa[both, 0] / kappa[both, 1])
-
-        def excess(r: Array) -> tuple[Array, Array]:
-            k1, slope1, k2, slope2 = curve.at_r(r)
-            return np.log(k2 / k1) + ratio, slope2 - slope1
-
-        z[both] = np.log(falling_roots(excess, len(ratio), 1e-13)[0])
-        t, rest = expit(z), expit(-z)
-        y = self.c / (t[:, None] * self.share + rest[:, None] * (1 - self.share))
-        spread = np.sqrt(np.column_stack([(y * y) @ self.share, (y * y) @ (1 - self.share)]))
-        touching = np.column_stack([t, rest]) * spread
-        upper = (kappa * spread).sum(axis=1) / (touching * spread).sum(axis=1)
-        lower = np.where(kappa > 0, kappa / touching, inf).min(axis=1)
-        return np.minimum(lower, upper), upper, y @ self.axes.T
 
     def reach(self, base: tuple[float, float], step: tuple[float, float]) -> float:
         """Return the largest t for which ellipsoids of the sizes base + t·step do not overlap; 0 where base alone does."""

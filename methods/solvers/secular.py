@@ -30,8 +30,9 @@ from scipy.linalg.lapack import dpotrs
 
 from mmc.methods.numerics.cholesky import factored
 from mmc.methods.numerics.kernels import Array
-from mmc.methods.numerics.secular_equations import NEVER, newton
-from mmc.methods.numerics.secular_stack import SMALL, solve_stack
+from mmc.methods.numerics.secular_equations import NEVER, Pair, newton, newton_each
+from mmc.methods.numerics.span import Span
+from mmc.methods.numerics.touching import touching_each
 from mmc.methods.problems.ellipsoid_geometry import Coordinates, KernelGeometry
 from mmc.methods.problems.ellipsoid_pair import (
     ClosestPoints,
@@ -54,7 +55,7 @@ _TARGET = 1e-13  # the gap at which to stop; r is then right to about its square
 _NEAR = 0.05  # relative change of τ from which the answer in the span is worth a certificate
 _MOST = 30  # factorisations
 _PASSES = 30  # of one factorisation; by then what rounding can do to a semi-definite matrix is made up for
-_MANY = 16  # sizes from which solving them together is faster
+_FEW = 4  # steps after which a size without a feasible point is asked whether there is one
 _PATIENCE = 12  # answers in a row that are not much better than the best one
 
 
@@ -62,18 +63,18 @@ _PATIENCE = 12  # answers in a row that are not much better than the best one
 class _Start:
     """What the problems solved so far on one geometry leave to the next."""
 
-    solved: deque[tuple[tuple[float, float], tuple[float, float]]] = field(default_factory=lambda: deque(maxlen=32))
-    basis: _Basis | None = None
+    solved: deque[tuple[Pair, Pair]] = field(default_factory=lambda: deque(maxlen=32))
+    span: Span | None = None
     overlapped: bool = False
-    ready: dict[tuple[float, float], ClosestPoints | float] = field(default_factory=dict)  # or p of what is infeasible
+    ready: dict[Pair, ClosestPoints | float] = field(default_factory=dict)  # or p of what is infeasible
 
-    def near(self, kappa: tuple[float, float]) -> tuple[float, float] | None:
+    def near(self, kappa: Pair) -> Pair | None:
         """Return the multipliers of the problem whose sizes were closest to these."""
         if 0.0 in kappa or not self.solved:
             return None
         return min(self.solved, key=lambda old: sum(abs(log(a / b)) for a, b in zip(old[0], kappa, strict=True)))[1]
 
-    def keep(self, kappa: tuple[float, float], tau: tuple[float, float]) -> None:
+    def keep(self, kappa: Pair, tau: Pair) -> None:
         if 0.0 not in kappa:
             self.solved.append((kappa, tau))
 
@@ -108,13 +109,11 @@ def prepare(problems: Sequence[EllipsoidPair], *, tol: float = 1e-8) -> list[Clo
     """
     found: list[ClosestPoints | None] = [None] * len(problems)
     for geometry in {id(problem.geometry): problem.geometry for problem in problems}.values():
-        if not (
-            isinstance(geometry, Coordinates) and len(geometry.d) <= SMALL and geometry.definite and geometry.d.any()
-        ):
+        if not (isinstance(geometry, Coordinates) and geometry.definite and geometry.d.any()):
             continue
         ready = geometry.memory.once("secular", _Start).ready
         left = {p.kappa: p for p in problems if p.geometry is geometry and p.kappa not in ready}
-        if len(left) >= _MANY:
+        if left:
             ready.update(_together(geometry, list(left.values()), min(tol, _TARGET)))
         for place, problem in enumerate(problems):
             answer = ready.get(problem.kappa) if problem.geometry is geometry else None
@@ -122,25 +121,38 @@ def prepare(problems: Sequence[EllipsoidPair], *, tol: float = 1e-8) -> list[Clo
     return found
 
 
-def _together(
-    geometry: Coordinates, problems: list[EllipsoidPair], tol: float
-) -> dict[tuple[float, float], ClosestPoints | float]:
+def _together(geometry: Coordinates, problems: list[EllipsoidPair], tol: float) -> dict[Pair, ClosestPoints | float]:
     """Return the answers whose gap is at most ``tol``, and p of what is infeasible."""
-    kappa = np.array([problem.kappa for problem in problems])
-    lower, upper, directions = geometry.edge.demands(kappa)
-    found: dict[tuple[float, float], ClosestPoints | float] = {
-        problems[i].kappa: max(float(lower[i]), 1.0) for i in np.flatnonzero(upper >= 1)
-    }
-    feasible = np.flatnonzero(upper < 1)
-    if not len(feasible):
+    found: dict[Pair, ClosestPoints | float] = {}
+    left = _each(geometry, problems, np.full((len(problems), 2), -1.0), _FEW, tol, found)
+    if not left:
         return found
-    problems = [problems[i] for i in feasible]
-    stack = solve_stack(geometry.d, geometry.covariances, kappa[feasible], directions[feasible])
-    proofs = certify_stack(problems, stack.R)
-    for problem, r, steps, proof in zip(problems, stack.R, stack.steps.tolist(), proofs, strict=True):
-        if steps and proof.gap <= tol:
-            found[problem.kappa] = ClosestPoints(r, None, steps, VERSION, certificate=proof)
+    bounds, start = touching_each(geometry.d, geometry.covariances, np.array([problem.kappa for problem in left]))
+    for problem, (lower, upper) in zip(left, bounds.tolist(), strict=True):
+        if upper >= 1:
+            found[problem.kappa] = max(lower, 1.0)
+    left = [problem for problem in left if problem.kappa not in found]
+    if left:
+        _each(geometry, left, start[bounds[:, 1] < 1], _MOST, tol, found)
     return found
+
+
+def _each(
+    geometry: Coordinates,
+    problems: list[EllipsoidPair],
+    start: Array,
+    patience: int,
+    tol: float,
+    found: dict[Pair, ClosestPoints | float],
+) -> list[EllipsoidPair]:
+    """Solve each problem from its own start; return those without a feasible point."""
+    kappa = np.array([problem.kappa for problem in problems])
+    R, steps = newton_each(geometry.d, geometry.covariances, kappa, start, np.zeros(2), patience)
+    proofs = certify_stack(problems, R)
+    for problem, r, made, proof in zip(problems, R, steps.tolist(), proofs, strict=True):
+        if proof.gap <= tol:
+            found[problem.kappa] = ClosestPoints(r, None, made, VERSION, certificate=proof)
+    return [problem for problem, proof in zip(problems, proofs, strict=True) if isinf(proof.gap)]
 
 
 def _solve(problem: EllipsoidPair, tol: float, start: _Start) -> ClosestPoints:
@@ -203,44 +215,15 @@ def _stopped(gap: float, steps: int, tol: float) -> NotConverged:
     )
 
 
-class _Basis:
-    """Orthonormal vectors of the span, ``V``, with ``H`` = B'V and ``along`` = d'V."""
-
-    LIMIT = 64
-
-    def __init__(self, gram: KernelGeometry):
-        """Start with d and the Krylov vectors Σ_i d, Σ_i Σ_j d, Σ_i Σ_j Σ_k d."""
-        self.V, self.H = gram.d[:, None] / sqrt(gram.dd), gram.g[:, None] / sqrt(gram.dd)
-        C, H = [], [gram.g[:, None]]
-        for _ in range(3):
-            C.append(_parts(H[-1], gram.member))
-            H.append((C[-1].T @ gram.G).T)  # the faster way round for a few columns
-        self.extend(gram, gram.push(np.hstack(C)), np.hstack(H[1:]))
-
-    def extend(self, gram: KernelGeometry, V: Array, H: Array) -> None:
-        """Add the columns of V, with H = B'V, as far as the span does not hold them already; old vectors make room.
-
-        The basis does not keep ``gram``, which keeps the basis: a reference cycle would delay freeing both.
-        """
-        gone = max(self.V.shape[1] + V.shape[1] - self.LIMIT, 0)
-        if gone:  # before the new ones are split into an old and a new part; d stays
-            self.V, self.H = (np.hstack([old[:, :1], old[:, 1 + gone :]]) for old in (self.V, self.H))
-        floor: Array | None = None
-        for least, most in ((1e-14, inf), (0.5, 2.0)):  # a second time, because the first leaves rounding errors
-            share = gram.products(self.V, V, H)
-            V, H = V - self.V @ share, H - self.H @ share
-            N = gram.products(V, V, H)
-            norm2 = N.diagonal()
-            if floor is None:
-                floor = 1e-18 * (norm2 + (share * share).sum(axis=0))
-            left = np.flatnonzero(norm2 > np.maximum(floor, 100 * gram.rounding(V)))
-            scale = 1 / np.sqrt(norm2[left])
-            values, vectors = np.linalg.eigh(N[left][:, left] * scale * scale[:, None])
-            kept = (values > least) & (values < most * len(values))
-            turn = scale[:, None] * vectors[:, kept] / np.sqrt(values[kept])
-            V, H, floor = V[:, left] @ turn, H[:, left] @ turn, np.full(kept.sum(), 0.5)
-        self.V, self.H = np.hstack([self.V, V]), np.hstack([self.H, H])
-        self.along = gram.along(self.V)
+def _krylov(gram: KernelGeometry) -> Span:
+    """Return the span of d and the Krylov vectors Σ_i d, Σ_i Σ_j d, Σ_i Σ_j Σ_k d."""
+    span = Span(gram.g, gram.dd, gram.member, gram.rounding)
+    H = gram.g[None]
+    for _ in range(3):
+        C = _parts(H, gram.member)
+        H = C @ gram.G
+        span.extend(_push(C), H.copy())
+    return span
 
 
 @dataclass
@@ -275,36 +258,35 @@ def _in_span(problem: EllipsoidPair, tol: float, start: _Start) -> ClosestPoints
     lowest = [max(_ZERO * s, 10 * gram.noise, _ZERO**2 * gram.dd) for s in spread]
     # Only without a ridge can a ball collapse
     floor = lowest if ridged else [max(_FLOOR * s, low) for s, low in zip(spread, lowest, strict=True)]
-    basis = start.basis = start.basis or _Basis(gram)
+    span = start.span = start.span or _krylov(gram)
     best, tau, at = _Best(problem, tol), start.near(kappa), (spread[0], spread[1])
     moved = inf if tau is None else 0.0  # how far τ is from where the span was made for it
     factored, proven = 0, False
     while best.stalled < _PATIENCE and factored < _MOST:
-        V, H, along = basis.V, basis.H, basis.along
-        S = np.stack([(H * member[:, i : i + 1]).T @ H for i in (0, 1)])
-        S.reshape(2, -1)[:, :: len(along) + 1] += np.array(gram.ridge)[:, None]
+        V, along, S = span.vectors, span.along, span.covariances(gram.ridge)
         a, tau, _ = newton(along, S, kappa, tau, (floor[0], floor[1]), patience=25)
         if factored:
             moved = max(abs(log(t / old)) for t, old in zip(tau, at, strict=True))
-        feasible = along @ a > sum(k * sqrt(max(a @ part @ a, 0.0)) for k, part in zip(kappa, S, strict=True))
+        first, second = (S @ a @ a).tolist()
+        feasible = along @ a > kappa[0] * sqrt(max(first, 0.0)) + kappa[1] * sqrt(max(second, 0.0))
         if not feasible:
             # Nothing feasible in the span yet: approach the small multipliers step by step
             tau = (max(tau[0], 0.01 * at[0]), max(tau[1], 0.01 * at[1]))
             if factored == 3 and not proven:
                 w = gram.from_coordinates(gram.edge.direction(check_feasible(problem)))
-                basis.extend(gram, w[:, None], gram.pull(w)[:, None])
+                span.extend(w[None].copy(), gram.pull(w)[None])
                 proven = True
                 continue
         gone = [t <= low for t, low in zip(tau, floor, strict=True)]
         if any(gone):
             a, tau = _collapsed(along, S, kappa, tau, a, gone)
-        elif feasible and moved < _NEAR and best.offer(V @ a, None, factored):
+        elif feasible and moved < _NEAR and best.offer(a @ V, None, factored):
             break
         factored, at = factored + 1, tau
-        x = _factor(gram, [low if zero else t for zero, t, low in zip(gone, tau, lowest, strict=True)], basis)
+        x = _factor(gram, [low if zero else t for zero, t, low in zip(gone, tau, lowest, strict=True)], span)
         if moved < _NEAR or any(gone):
             u = None if ridged else x
-            if best.offer(gram.d - gram.push(x), u, factored) or (any(gone) and best.offer(V @ a, u, factored)):
+            if best.offer(gram.d - gram.push(x), u, factored) or (any(gone) and best.offer(a @ V, u, factored)):
                 break
         for i in (0, 1):
             if gone[i] and (x * x) @ member[:, i] > kappa[i] ** 2:  # it has not collapsed: look closer to 0
@@ -340,9 +322,7 @@ def _without_spread(
     return ClosestPoints(r, u, found.iterations, VERSION, certificate=proof) if proof.gap <= tol else None
 
 
-def _collapsed(
-    along: Array, S: Array, kappa: tuple[float, float], tau: tuple[float, float], a: Array, gone: Sequence[bool]
-) -> tuple[Array, tuple[float, float]]:
+def _collapsed(along: Array, S: Array, kappa: Pair, tau: Pair, a: Array, gone: Sequence[bool]) -> tuple[Array, Pair]:
     """Return r and τ where r has no spread in the classes that are gone, if the span holds such an r."""
     values, vectors = np.linalg.eigh(S[0] * gone[0] + S[1] * gone[1])
     null = vectors[:, values <= 1e-13 * values[-1]]
@@ -353,8 +333,8 @@ def _collapsed(
     return null @ inner, (tau[0] if gone[0] else rest[0], tau[1] if gone[1] else rest[1])
 
 
-def _factor(gram: KernelGeometry, tau: Sequence[float], basis: _Basis) -> Array:
-    """Return x(τ); r(τ), its first and its second derivatives are added to the basis."""
+def _factor(gram: KernelGeometry, tau: Sequence[float], span: Span) -> Array:
+    """Return x(τ); r(τ), its first and its second derivatives are added to the span."""
     member = gram.member
     T = member @ (np.array(tau) * (1 + sum(ridge / t for ridge, t in zip(gram.ridge, tau, strict=True))))
     left = np.flatnonzero(T < NEVER)  # a ball of size 0 has no part in it
@@ -374,21 +354,31 @@ def _factor(gram: KernelGeometry, tau: Sequence[float], basis: _Basis) -> Array:
             f"the Gram matrix is not positive semi-definite: {_PASSES} factorisations with growing multipliers failed; take another "
             "kernel, or other parameters of it, or scale the data"
         )
-    right, found = [g[:, None]], []
+    right, found = [g[None]], []
     for _ in range(3):  # x, ∂x/∂τ_i, ∂²x/∂τ_i∂τ_j: the same equations for the parts of what came before
-        found.append(dpotrs(L, right[-1], lower=1)[0])
+        found.append(dpotrs(L, right[-1].T, lower=1)[0].T)
         right.append(_parts(found[-1], sides))
-    X = np.hstack(found)
-    if not whole:
-        X, inner = np.zeros((len(T), X.shape[1])), X
-        X[left] = inner
-    V = gram.push(X)
-    H = np.hstack(right[:-1]) - t[:, None] * X if whole else gram.pull(V)  # G X follows from the equations
-    V[:, 0], H[:, 0] = gram.d - V[:, 0], gram.g - H[:, 0]
-    basis.extend(gram, V, H)
-    return X[:, 0]
+    X = np.concatenate(found)
+    if whole:
+        H = np.concatenate(right[:-1]) - t * X  # G X follows from the equations
+    else:
+        X, inner = np.zeros((len(X), len(T))), X
+        X[:, left] = inner
+        H = X @ gram.G
+    V = _push(X)
+    V[0], H[0] = gram.d - V[0], gram.g - H[0]
+    span.extend(V, H)
+    x: Array = X[0]
+    return x
 
 
 def _parts(C: Array, member: Array) -> Array:
-    """Split every column into its parts in the two classes."""
-    return (C.T[:, None, :] * member.T).reshape(-1, len(C)).T
+    """Split every row into its parts in the two classes."""
+    return (C[:, None, :] * member.T).reshape(-1, C.shape[1])
+
+
+def _push(C: Array) -> Array:
+    """Return the vectors Bc for the rows c, one in each row."""
+    V = np.zeros((len(C), C.shape[1] + 1))
+    V[:, 1:] = C
+    return V

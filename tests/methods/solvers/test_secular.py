@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mmc.methods.numerics.secular_equations import newton
 from mmc.methods.problems.ellipsoid_pair import EllipsoidPair, certify, certify_stack
 from mmc.methods.solution import InfeasibleProblem
 from mmc.methods.solvers import margin_socp, secular
@@ -62,6 +63,37 @@ def test_many_sizes_together_are_each_of_them_alone(seed, n, apart):
             assert max(one.gap, stacked.gap) <= 1e-12
             for name in ("objective", "scale", "norm2", "spread", "along"):
                 assert getattr(stacked, name) == pytest.approx(getattr(one, name), rel=1e-9)
+
+
+@pytest.mark.parametrize("room", [1e-3, 1e-4, 1e-5])
+def test_close_to_the_edge_the_answer_is_still_exact(room):
+    """There r is a small difference of large vectors, and changes far more than the multipliers do."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        P, N = rng.normal(size=(60, 12)) * rng.uniform(0.2, 2, 12), rng.normal(size=(60, 12))
+        P[:, 0] += 2
+        geometry, asked = coordinates(P, N), np.exp(rng.normal(size=2))
+        first, second = asked / geometry.edge.demand(tuple(asked))[1] * (1 - room)
+        assert secular.solve(EllipsoidPair(geometry, (first, second))).certificate.gap <= 1e-9
+
+
+@pytest.mark.parametrize("n", [2, 30, 31, 32, 33, 450])
+def test_newton_solves_the_equations_with_few_and_with_many_features(n):
+    rng = np.random.default_rng(n)
+    rows, d = rng.normal(size=(2, 2 * n, n)) / np.sqrt(2 * n), 2 * rng.normal(size=n)
+    S = rows.transpose(0, 2, 1) @ rows
+    r, tau, _ = newton(d, S, (0.7, 1.1), None)
+    np.testing.assert_allclose(r + S[0] @ r / tau[0] + S[1] @ r / tau[1], d, atol=1e-9 * np.abs(d).max())
+    lengths = [np.sqrt(r @ part @ r) / t for part, t in zip(S, tau, strict=True)]
+    assert lengths == pytest.approx([0.7, 1.1], rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [3, 450])
+def test_newton_ends_where_a_covariance_is_not_finite(n):
+    S = np.stack([np.eye(n), np.full((n, n), np.nan)])
+    r, _, steps = newton(np.ones(n), S, (0.7, 1.1), None)
+    assert steps == 1
+    assert not r.any()
 
 
 @pytest.mark.parametrize("gone", [(True, False), (False, True), (True, True)])

@@ -1,0 +1,118 @@
+"""Passes over the rows of a few hundred points, compiled: numpy would take several for each, and longer to start than to do them."""
+
+from __future__ import annotations
+
+from math import inf, nan, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmc.methods.numerics.compiled import compiled_safely
+from mmc.methods.numerics.kernels import Array
+from mmc.methods.numerics.triangles import backward, dot, forward, lower, squares
+
+
+@compiled_safely
+def centred(X: Array, positive: NDArray[np.bool_]) -> tuple[Array, Array, int]:
+    """Return the means of both classes, the rows (x - mean)/√m_i, those of the positive class first, and how many these are."""
+    m, n = X.shape
+    split = 0
+    for i in range(m):
+        split += positive[i]
+    counts = split, m - split
+    means, rows, place = np.zeros((2, n)), np.empty((m, n)), np.array([0, split])
+    for i in range(m):
+        side = 0 if positive[i] else 1
+        row = rows[place[side]]
+        place[side] += 1
+        for j in range(n):
+            row[j] = X[i, j]
+            means[side, j] += X[i, j]
+    for side in range(2):
+        means[side] /= counts[side]
+        scale = 1 / sqrt(counts[side])
+        for i in range(side * split, split + side * (m - split)):
+            for j in range(n):
+                rows[i, j] = (rows[i, j] - means[side, j]) * scale
+    return means, rows, split
+
+
+@compiled_safely
+def spread_sums(rows: Array, S: Array) -> tuple[float, float, float]:
+    """Return Σ‖x‖², Σ S_ij² and Σ‖x‖⁴ of the rows x of a class and their S = rows'rows."""
+    trace, fourth, trace2 = 0.0, 0.0, 0.0
+    for x in rows:
+        square = dot(x, x)
+        trace += square
+        fourth += square**2
+    for x in S:
+        trace2 += dot(x, x)
+    return trace, trace2, fourth
+
+
+@compiled_safely
+def spread_along(values: Array, average: Array) -> tuple[float, float, float, float]:
+    """Return the two averages of the values, and their variances about these; the weights are the columns of ``average``."""
+    first, second, about_first, about_second = 0.0, 0.0, 0.0, 0.0
+    for i in range(len(values)):
+        first += average[i, 0] * values[i]
+        second += average[i, 1] * values[i]
+    for i in range(len(values)):
+        about_first += average[i, 0] * (values[i] - first) ** 2
+        about_second += average[i, 1] * (values[i] - second) ** 2
+    return first, second, about_first, about_second
+
+
+@compiled_safely
+def leverages(rows: Array, split: int, M: Array, d: Array) -> tuple[Array, Array, float]:
+    """Return u'w and u'M⁻¹u for w = M⁻¹d and the rows u/√m_i, and d'w; all nan if M, whose place its factor takes, is not definite."""
+    w, counts = d.copy(), (split, len(rows) - split)
+    made = lower(M)
+    forward(M, w)
+    backward(M, w)
+    if not made:
+        w[:] = nan
+    along, across = np.empty(len(rows)), squares(M, rows)
+    for i in range(len(rows)):
+        count = counts[0] if i < split else counts[1]
+        along[i] = sqrt(count) * dot(rows[i], w)
+        across[i] *= count
+    return along, across, dot(d, w)
+
+
+@compiled_safely
+def spreads_away(e: Array, q: Array, along: float, weight: float, share: float, sign: float) -> float:
+    """Return how many spreads the mean of the left-out points of a class is on its own side (see `left_out`)."""
+    n, total, square = len(e), 0.0, 0.0
+    gamma, values = weight / (n - 1), np.empty(n)
+    for i in range(n):
+        off = (sign * e[i] - q[i] / (n - 1)) / (1 - gamma * q[i])  # u'w_x
+        d_along = along + (gamma * off - 1 / (n - 1)) * sign * e[i]  # d'w_x
+        values[i] = (share * d_along + (1 + (1 - share) / (n - 1)) * off) / (d_along - off / (n - 1))
+        total += values[i]
+    mean = total / n
+    for i in range(n):
+        square += (values[i] - mean) ** 2
+    spread = sqrt(square / (n - 1))
+    if spread > 0:
+        return mean / spread
+    return inf if mean > 0 else 0.0
+
+
+@compiled_safely
+def spread_along_each(values: Array, average: Array) -> tuple[Array, Array]:
+    """Return what `spread_along` does for every column of values: a row of averages for each class, and one of variances."""
+    m, count = values.shape
+    middles, variances = np.zeros((2, count)), np.zeros((2, count))
+    for side in range(2):
+        for i in range(m):
+            weight = average[i, side]
+            if weight > 0:
+                for k in range(count):
+                    middles[side, k] += weight * values[i, k]
+        for i in range(m):
+            weight = average[i, side]
+            if weight > 0:
+                for k in range(count):
+                    variances[side, k] += weight * (values[i, k] - middles[side, k]) ** 2
+    return middles, variances
