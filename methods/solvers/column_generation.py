@@ -127,6 +127,10 @@ def _soft(problem: RatioLP, search: _Search) -> RatioAnswer:
         elif vertex is None:
             point = lp.vertex(program, problem)
         steps += point.steps
+        thin = not settled and problem.nonnegative and point.active is not None
+        if thin:
+            point, rows, columns = _thinned(program, point, rows, columns)
+            settled = True
         found = _points(problem, point, rows, columns)
         bracket = problem.certify(*found)
         v, b, dual = np.zeros_like(v), point.b, point.dual[1] * problem.weight
@@ -135,7 +139,7 @@ def _soft(problem: RatioLP, search: _Search) -> RatioAnswer:
         more_rows = _worst(found[1].violation, rows, search)
         more_columns = _worst(1 - found[0].margins, columns, search)
         complete = len(more_rows) + len(more_columns) == 0
-        if complete and bracket.reached > gap and used[-1] == VERSION:
+        if complete and bracket.reached > gap and used[-1] == VERSION and not thin:
             others = (
                 _points(problem, point, rows, columns, 0.0),
                 _points(problem, interior_point.face(program, point), rows, columns),
@@ -153,9 +157,6 @@ def _soft(problem: RatioLP, search: _Search) -> RatioAnswer:
         elif complete and bracket.reached > 0.5 * best:  # and ends what an interior point can do: G is nearly singular
             used.append(lp.VERSION)
         best = bracket.reached if complete and point.active is not None else inf
-        if not settled and problem.nonnegative and point.active is not None:
-            rows, columns = rows[point.v > _IDLE * point.v.mean()], columns[found[0].margins[columns] < 1 + _FAR]
-            settled = True
         rows, columns = np.concatenate([rows, more_rows]), np.concatenate([columns, more_columns])
         if point.active is not None:
             tolerance = tolerance / 30 if complete else max(tolerance / 30, 0.3 * gap)
@@ -176,6 +177,15 @@ def _points(
     v = np.zeros(problem.matrix.shape[1])
     v[rows] = np.where(np.abs(point.v) > least * np.abs(point.v).max(), point.v, 0.0)  # an interior point has no zeros
     return problem.points(v, point.b, whole(point.dual), columns, central)
+
+
+def _thinned(program: SlackLP, point: LpPoint, rows: Index, columns: Index) -> tuple[LpPoint, Index, Index]:
+    """Return the point and the sets of a first round without the rows and columns that seem idle."""
+    used = point.v > _IDLE * point.v.mean()
+    near = program.A @ point.v + point.b * program.z < 1 + _FAR
+    near[:2] = True  # not those of points
+    central = None if point.central is None else point.central[near]
+    return replace(point, v=point.v[used], dual=point.dual[near], central=central), rows[used], columns[near[2:]]
 
 
 def _hard(problem: RatioLP, search: _Search) -> RatioAnswer | None:
