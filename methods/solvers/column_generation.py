@@ -10,7 +10,7 @@ outside I with (G'λ)_i > (G'u)_i is one that λ violates. Both are added, the w
 which is over all points, is small enough. The master is dense and small. Where an SVM on the same points has few support
 vectors, so has the answer, and the master is solved by a descent from vertex to vertex, which goes on from the last
 round's vertex. Where it has many, a pivot costs too much, and an interior point method is better: loose in the first rounds, whose
-central points tell better than vertices what is missing.
+central points tell better than vertices what is missing. What seems idle after the first of them is taken out again.
 
 Both sets start from the points near the margin of an SVM. The features of a linear kernel are few: all their rows are in I.
 A hard margin (C = ∞) is the soft one whose C exceeds every λ; a slack that stays, however large C, is tested for what it is.
@@ -234,9 +234,10 @@ def _worst(violation: Array, inside: Index, search: _Search) -> Index:
 def _start(problem: RatioLP, few: int) -> WorkingSets:
     """Return the first rows and columns, and a guess of v, b and the vertex, from a rough SVM; there is none of λ."""
     matrix, z = problem.matrix, problem.sign
+    hardness = min(max(problem.C / max(float(problem.weight.max()), 1e-300), 10.0), 1e3)  # as that of the program
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # any start will do
-        v, b = matrix.machine(SVC(C=1e3, tol=1e-2, max_iter=100_000, cache_size=500), z)
+        v, b = matrix.machine(SVC(C=hardness, tol=1e-2, max_iter=100_000, cache_size=500), z)
     if problem.nonnegative:
         v = np.maximum(v, 0.0)
     margins = matrix.times(v) + b * z
