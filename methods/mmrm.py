@@ -207,11 +207,18 @@ def _of_kernel(K: Array | LazyGram, z: Array, weight: Array, whole: bool) -> tup
     n = len(z)
     some = np.arange(0, n, 1 + n // _SAMPLE)
     rows = K[np.ix_(some, np.arange(n))]
-    middle: Array = np.median(rows, axis=0)
+    middle = _medians(rows)
     rows -= middle
-    size = np.maximum(np.median(np.abs(rows, out=rows), axis=0), np.abs(K.diagonal() - middle))
+    size = np.maximum(_medians(np.abs(rows, out=rows)), np.abs(K.diagonal() - middle))
     size[size == 0] = 1.0
     return kernel_program(K, z, weight, middle, size, whole), middle, size
+
+
+def _medians(rows: Array) -> Array:
+    """Return the median of each column; of so few rows sorting is much quicker than `np.median`."""
+    ordered, last = np.sort(rows, axis=0), len(rows) - 1
+    middle: Array = (ordered[last // 2] + ordered[(last + 1) // 2]) / 2
+    return middle
 
 
 def _dividing(problem: RatioLP, primal: RatioPrimal) -> float:

@@ -15,6 +15,8 @@ from mmc.methods.numerics.compiled import compiled
 from mmc.methods.numerics.kernels import Array
 
 _FAR = 1e300  # the slope of a multiplier that cannot move
+_BLOCK = 256  # values, of which the largest is looked for in the end
+_TURNED, _LOWEST = np.int64(2**63 - 1), np.int64(-(2**63))
 
 
 @compiled
@@ -35,26 +37,27 @@ def descend(
     """
     n = len(beta)
     rise, fall, square = np.empty(n), np.empty(n), np.empty(n)  # the slopes of h to the right and to the left
-    i, best, least = 0, -_FAR, _FAR
+    gain_up, gain_down, gain = np.empty(n), np.empty(n), np.empty(n)  # of β up and down, per unit; of a pair with i
     for k in range(n):
         rise[k] = (above[k] if beta[k] >= 0 else below[k]) if beta[k] < high[k] else -_FAR
         fall[k] = (above[k] if beta[k] > 0 else below[k]) if beta[k] > low[k] else _FAR
         square[k] = K[k, k]
-        if rise[k] - G[k] > best:
-            i, best = k, rise[k] - G[k]
-        least = min(least, fall[k] - G[k])
-    for step in range(most):
-        if best - least <= tol:
-            return step
-        row, j, gain, curved = K[i], 0, 0.0, 1.0
+    for step in range(most):  # its loops are short and have no branches: only such are made of vectors
         for k in range(n):
-            slope = best - fall[k] + G[k]
-            if slope > 0:
-                curve = max(square[i] + square[k] - 2 * row[k], 1e-7 * square[i])
-                if slope * slope * curved > gain * curve:
-                    j, gain, curved = k, slope * slope, curve
+            gain_up[k], gain_down[k] = rise[k] - G[k], G[k] - fall[k]
+        i = largest(gain_up)
+        row, own, best, least = K[i], square[i], gain_up[i], 1e-7 * square[i]
+        if best + gain_down[largest(gain_down)] <= tol:
+            return step
+        for k in range(n):
+            slope = best + gain_down[k]
+            slope = slope if slope > 0 else 0.0
+            curve = own + square[k] - 2 * row[k]
+            gain[k] = slope * slope / (curve if curve > least else least)
+        j = largest(gain)
         if j == i:  # what a pair gains is lost in rounding
             return step
+        curved = max(own + square[j] - 2 * row[j], least)
         other, moved = K[j], 0.0
         while True:  # from one kink to the next
             slope = rise[i] - G[i] - fall[j] + G[j] - moved * curved
@@ -73,10 +76,27 @@ def descend(
                 fall[k] = (above[k] if beta[k] > 0 else below[k]) if beta[k] > low[k] else _FAR
             if length < up and length < down:
                 break
-        i, best, least = 0, -_FAR, _FAR
         for k in range(n):
             G[k] += moved * (row[k] - other[k])
-            if rise[k] - G[k] > best:
-                i, best = k, rise[k] - G[k]
-            least = min(least, fall[k] - G[k])
     return most
+
+
+@compiled
+def largest(values: Array) -> int:
+    """Return the place of the largest value, the first of several.
+
+    Bits of floats, seen as integers, have the order of the floats once those of negative ones are turned around; and only
+    the largest of integers is found by vectors.
+    """
+    bits = values.view(np.int64)
+    best, start = _LOWEST, 0
+    for block in range(0, len(bits), _BLOCK):
+        part, highest = bits[block : block + _BLOCK], _LOWEST
+        for k in range(len(part)):
+            highest = max(highest, part[k] ^ ((part[k] >> 63) & _TURNED))
+        if highest > best:
+            best, start = highest, block
+    for k in range(start, len(bits)):
+        if bits[k] ^ ((bits[k] >> 63) & _TURNED) == best:
+            return k
+    return start

@@ -90,11 +90,11 @@ class SignedGram(_OfKernel):
 
     def times(self, v: Array) -> Array:
         signed = self.z * v / self.size
-        return self.z * (self.K @ signed - signed @ self.middle)
+        return self.z * (_product(self.K, signed) - signed @ self.middle)
 
     def pull(self, dual: Array) -> Array:
         signed = self.z * dual
-        return self.z * (self.K @ signed - float(signed.sum()) * self.middle) / self.size
+        return self.z * (_product(self.K, signed) - float(signed.sum()) * self.middle) / self.size
 
     def limit(self, memory: float) -> None:
         if isinstance(self.K, LazyGram):
@@ -114,11 +114,21 @@ def kernel_program(K: Array | LazyGram, sign: Array, weight: Array, middle: Arra
     matrix: CentredGram | SignedGram
     if isinstance(K, LazyGram) or not whole:
         matrix = SignedGram(K, sign, middle, size)
-        costs = sign * ((K @ sides).T - middle) / size * [[1.0], [-1.0]]
+        products = (K @ sides).T if isinstance(K, LazyGram) else np.array([K @ side for side in sides.T.copy()])
+        costs = sign * (products - middle) / size * [[1.0], [-1.0]]
     else:
         matrix = CentredGram(K, sign, middle, size)
         costs = np.array([matrix.pull(side) for side in sides.T])
     return RatioLP(matrix, sign, weight, (costs[0], costs[1]), inf, True)
+
+
+def _product(K: Array | LazyGram, a: Array) -> Array:
+    """Return K a; K is symmetric, so that an a with few numbers needs few of its rows."""
+    some = np.flatnonzero(a)
+    if isinstance(K, LazyGram) or 4 * len(some) > len(a):
+        return K @ a
+    few: Array = a[some] @ K[some]
+    return few
 
 
 def _noise(n: int) -> float:

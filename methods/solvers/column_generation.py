@@ -10,7 +10,7 @@ outside I with (G'λ)_i > (G'u)_i is one that λ violates. Both are added, the w
 which is over all points, is small enough. The master is dense and small. Where an SVM on the same points has few support
 vectors, so has the answer, and the master is solved by a descent from vertex to vertex, which goes on from the last
 round's vertex. Where it has many, a pivot costs too much, and an interior point method is better: loose in the first rounds, whose
-central points tell better than vertices what is missing.
+central points tell better than vertices what is missing. What seems idle after the first of them is taken out again.
 
 Both sets start from the points near the margin of an SVM. The features of a linear kernel are few: all their rows are in I.
 A hard margin (C = ∞) is the soft one whose C exceeds every λ; a slack that stays, however large C, is tested for what it is.
@@ -124,13 +124,17 @@ def _soft(problem: RatioLP, search: _Search) -> RatioAnswer:
                 used.append(VERSION)
         if used[-1] == VERSION:
             guess = np.concatenate([[0.0, 1.0], problem.weight[columns]])  # feasible: nearly all that a start can give
-            thin = problem.nonnegative and settled and not steps
-            point = interior_point.solve(program, v[rows], b, guess, tol=tolerance, thin=thin)
+            alone = problem.nonnegative and settled and not steps  # it may leave out v: later rounds look at them again
+            point = interior_point.solve(program, v[rows], b, guess, tol=tolerance, thin=alone)
             assert point.kept is not None
             rows, program = rows[point.kept], program.of(point.kept)
         elif vertex is None:
             point = lp.vertex(program, problem)
         steps += point.steps
+        thin = not settled and problem.nonnegative and point.active is not None
+        if thin:
+            point, rows, columns = _thinned(program, point, rows, columns)
+            settled = True
         found = _points(problem, point, rows, columns)
         bracket = problem.certify(*found)
         v, b, dual = np.zeros_like(v), point.b, point.dual[1] * problem.weight
@@ -140,7 +144,7 @@ def _soft(problem: RatioLP, search: _Search) -> RatioAnswer:
         more_rows = _worst(found[1].violation, rows, search)
         more_columns = _worst(1 - found[0].margins, columns, search)
         complete = len(more_rows) + len(more_columns) == 0
-        if complete and bracket.reached > gap and used[-1] == VERSION:
+        if complete and bracket.reached > gap and used[-1] == VERSION and not thin:
             others = (
                 _points(problem, point, rows, columns, 0.0),
                 _points(problem, interior_point.face(program, point), rows, columns),
@@ -158,9 +162,6 @@ def _soft(problem: RatioLP, search: _Search) -> RatioAnswer:
         elif complete and bracket.reached > 0.5 * best:  # and ends what an interior point can do: G is nearly singular
             used.append(lp.VERSION)
         best = bracket.reached if complete and point.active is not None else inf
-        if not settled and problem.nonnegative and point.active is not None:
-            rows, columns = rows[point.v > _IDLE * point.v.mean()], columns[found[0].margins[columns] < 1 + _FAR]
-            settled = True
         rows, columns = np.concatenate([rows, more_rows]), np.concatenate([columns, more_columns])
         if point.active is not None:
             tolerance = tolerance / 30 if complete else max(tolerance / 30, 0.3 * gap)
@@ -181,6 +182,15 @@ def _points(
     v = np.zeros(problem.matrix.shape[1])
     v[rows] = np.where(np.abs(point.v) > least * np.abs(point.v).max(), point.v, 0.0)  # an interior point has no zeros
     return problem.points(v, point.b, whole(point.dual), columns, central)
+
+
+def _thinned(program: SlackLP, point: LpPoint, rows: Index, columns: Index) -> tuple[LpPoint, Index, Index]:
+    """Return the point and the sets of a first round without the rows and columns that seem idle."""
+    used = point.v > _IDLE * point.v.mean()
+    near = program.A @ point.v + point.b * program.z < 1 + _FAR
+    near[:2] = True  # not those of points
+    central = None if point.central is None else point.central[near]
+    return replace(point, v=point.v[used], dual=point.dual[near], central=central), rows[used], columns[near[2:]]
 
 
 def _hard(problem: RatioLP, search: _Search) -> RatioAnswer | None:

@@ -64,6 +64,19 @@ def test_a_row_is_made_once_while_it_fits(X):
         assert made == dict.fromkeys(asked, 1)
 
 
+def test_dense_columns_make_each_value_once(X):
+    made = []
+
+    def kernel(A, B):
+        made.append(len(A) * len(B))
+        return A @ B.T
+
+    A = np.random.default_rng(3).normal(size=(len(X), 2))
+    np.testing.assert_allclose(LazyGram(KernelSpec(kernel), X) @ A, X @ (X.T @ A), rtol=1e-12, atol=1e-12)
+    assert sum(made) <= 0.7 * len(X) ** 2  # half, and the tiles on the diagonal
+    assert max(made) <= ROWS * len(X)
+
+
 @pytest.mark.parametrize("rows", [0, 6, 7, 8, 20, 21, 59, 60])
 def test_the_rows_that_do_not_fit_are_made_anew_and_no_more_is_kept_than_was_allowed(rows, X):
     spec, made = counting(X)

@@ -1,4 +1,6 @@
-"""Both factorisations of Newton's equations: what they return satisfies the equations, and where only one of them does."""
+"""The factorisations of Newton's equations: what they return satisfies the equations, and where only one of them does."""
+
+from functools import partial
 
 import numpy as np
 import pytest
@@ -21,8 +23,9 @@ def residuals(A, z, H, D, right, step):
 
 
 @pytest.mark.parametrize("refinements", [0, 1])
-@pytest.mark.parametrize("system", [Reduced, Indefinite])
+@pytest.mark.parametrize("system", [Reduced, Indefinite, partial(Reduced, single=True)])
 def test_a_step_satisfies_the_equations(system, refinements):
+    single = isinstance(system, partial)
     for seed in range(5):
         A, z, H, D, right = equations(seed)
         factors = system(A, z)
@@ -30,7 +33,7 @@ def test_a_step_satisfies_the_equations(system, refinements):
             factors.factorise(scale * H, D)
             step = factors.solve(*right, refinements)
             for part in residuals(A, z, scale * H, D, right, step):
-                np.testing.assert_allclose(part, 0.0, atol=1e-10)
+                np.testing.assert_allclose(part, 0.0, atol=1e-7 if single and not refinements else 1e-10)
 
 
 def test_short_rows_and_columns_are_eliminated_without_loss():

@@ -40,3 +40,12 @@ def test_every_step_gains():
         smo.descend(K, above, below, low, high, beta, G, 1e-9, most)
         values.append(beta @ K @ beta / 2 - np.where(beta > 0, above, below) @ beta)
     assert np.all(np.diff(values) < 0)
+
+
+@pytest.mark.parametrize("n", [1, 2, 255, 256, 257, 1000])
+@pytest.mark.parametrize("shift", [0.0, 5.0, -5.0, -1e300])
+def test_the_largest_is_the_first_of_the_largest(n, shift):
+    values = np.random.default_rng(n).integers(-9, 9, n) / 3 + shift
+    assert smo.largest(values) == np.argmax(values)
+    values[n // 2] = -1e300
+    assert smo.largest(values) == np.argmax(values)

@@ -73,6 +73,14 @@ def test_it_is_the_optimum_of_highs(free, hard, twice, seed):
     check(p, solved(p), optimum(p), 1e-7)
 
 
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(("hard", "twice"), [(0, False), (3, False), (0, True)])
+def test_factors_in_single_precision_lead_to_the_same_optimum(hard, twice, seed, monkeypatch):
+    monkeypatch.setattr(interior_point, "_LARGE", 0)
+    p = program(seed, False, hard, twice)
+    check(p, solved(p), optimum(p), 1e-7)
+
+
 @pytest.mark.parametrize("free", [False, True])
 def test_a_guess_changes_the_way_but_not_the_end(free):
     p = program(3, free)

@@ -131,6 +131,19 @@ def test_interior_points_solve_nearly_singular_kernels_by_themselves(gamma):
         assert (primal - bound) / primal <= 2e-5
 
 
+@pytest.mark.parametrize("few", [0, 400])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_a_first_round_takes_out_comes_back_where_it_is_missed(seed, few, monkeypatch):
+    p, G, threshold = program(seed, {"kernel": "rbf", "gamma": 2.0}, separable, dimensions=3, sizes=(150, 150))
+    for name, value in (("_NEAR", 0.001), ("_WIDE", 1.1), ("_FAR", 0.0), ("_IDLE", 1.0)):
+        monkeypatch.setattr(column_generation, name, value)
+    this = replace(p, C=30 * threshold)
+    answer = solved(column_generation.solve, this, few=few, spare=0)
+    primal, bound = certificate(G, this, answer.v, answer.b, answer.dual)
+    assert primal == pytest.approx(solved(lp.solve, this).objective, rel=2e-6)
+    assert (primal - bound) / primal <= 2e-6
+
+
 def many(n=80, memory=4e9, spec=KERNELS[1], seed=1):
     """Return the program of rows on demand, and its kernel."""
     X, z = overlapping(n, seed)

@@ -1,5 +1,7 @@
 """The descent from vertex to vertex against HiGHS, on programs that are bounded and feasible by construction."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -51,6 +53,17 @@ def test_a_vertex_serves_other_bounds_and_a_larger_program(seed):
         np.append(p.U, np.ones(7)),
     )
     check(larger, vertex_descent.solve(larger, vertex)[0], optimum(larger), 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_an_inverse_that_is_none_is_not_believed(seed):
+    p = program(seed)
+    _, vertex = vertex_descent.solve(p, COLD)
+    assert vertex.inverse is not None
+    wrong = np.random.default_rng(seed).normal(size=vertex.inverse.shape)
+    point, again = vertex_descent.solve(p, replace(vertex, inverse=wrong))
+    check(p, point, optimum(p), 1e-9)
+    np.testing.assert_allclose(again.inverse, vertex.inverse, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(5))
