@@ -20,16 +20,17 @@ def centred(X: Array, positive: NDArray[np.bool_]) -> tuple[Array, Array, int]:
     for i in range(m):
         split += positive[i]
     counts = split, m - split
-    means, rows, place = np.zeros((2, n)), np.empty((m, n)), np.array([0, split])
+    means, rows, first, second = np.zeros((2, n)), np.empty((m, n)), 0, split
     for i in range(m):
         side = 0 if positive[i] else 1
-        row = rows[place[side]]
-        place[side] += 1
+        row = rows[first] if positive[i] else rows[second]
+        first, second = first + 1 - side, second + side
         for j in range(n):
             row[j] = X[i, j]
             means[side, j] += X[i, j]
     for side in range(2):
-        means[side] /= counts[side]
+        for j in range(n):
+            means[side, j] /= counts[side]
         scale = 1 / sqrt(counts[side])
         for i in range(side * split, split + side * (m - split)):
             for j in range(n):
