@@ -21,8 +21,13 @@ _AGES = 1e9  # no unit takes so many seconds
 
 
 def folder_of(results: Path, config: Config) -> Path:
-    """Return the folder of a config's files; raise ConfigError if it holds those of another config of the same name."""
+    """Return the folder of a config's files; raise ConfigError if it holds those of another config of the same name.
+
+    A link in its place would lead files out of the results folder: it is refused.
+    """
     folder = results / file_name(config.name)
+    if folder.is_symlink():
+        raise ConfigError(f"{folder} is a link, not a folder: delete it, or give another folder with --results")
     other = _config_of(folder)
     if other is not None and other != config.file.resolve():
         raise ConfigError(

@@ -78,3 +78,10 @@ def test_a_config_called_dots_stays_inside(tmp_path):
     folder = folder_of(tmp_path / "runs", load(tmp_path / "...yaml"))
     assert folder.parent == tmp_path / "runs"
     assert folder.resolve().parent == (tmp_path / "runs").resolve()
+
+
+def test_a_link_does_not_lead_out_of_the_results_folder(tmp_path, pair):
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "small").symlink_to(tmp_path / "a", target_is_directory=True)
+    with pytest.raises(ConfigError, match="small is a link, not a folder"):
+        folder_of(tmp_path / "runs", pair[0])
