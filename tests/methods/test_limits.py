@@ -163,6 +163,25 @@ def test_what_does_not_fit_into_memory_is_refused_before_the_work(model, monkeyp
         model.fit(X, y)
 
 
+@pytest.mark.parametrize("cls", [SVM, BSVM, RMM])
+def test_a_program_in_cvxpy_asks_for_the_memory_of_the_whole_kernel(cls, monkeypatch):
+    """It took the stand-in for a large Gram matrix for a matrix."""
+    X, y = blobs(100)
+    monkeypatch.setattr(training, "WHOLE", 0)
+    monkeypatch.setattr(memory, "_SMALL", 0)
+    monkeypatch.setattr(memory.psutil, "virtual_memory", lambda: type("Memory", (), {"available": 100_000}))
+    with pytest.raises(FitError, match="the Gram matrix of 200 points"):
+        cls(solver="cvxpy").fit(X, y)
+
+
+def test_sets_that_may_overlap_are_counted_before_their_distances_are_made(monkeypatch):
+    X, y = blobs(100, apart=20.0)
+    monkeypatch.setattr(memory, "_SMALL", 0)
+    monkeypatch.setattr(memory.psutil, "virtual_memory", lambda: type("Memory", (), {"available": 100_000}))
+    with pytest.raises(FitError, match="the distances between 200 sets would take"):
+        HMEM().fit(X, y)
+
+
 @pytest.mark.parametrize(("size", "words"), [(12.0, "12 B"), (8e12, "8 TB"), (2.5e9, "2.5 GB")])
 def test_amounts(size, words):
     assert memory.amount(size) == words
