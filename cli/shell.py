@@ -13,7 +13,7 @@ import textwrap
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -192,8 +192,14 @@ def console(stderr: bool = False) -> Console:
     """Return rich's console, for which no text is markup; where the output is not a terminal it is wide."""
     from rich.console import Console
 
+    class Plain(Console):
+        """Prints every text without what a terminal would obey: even a file's name may hold that."""
+
+        def print(self, *objects: object, **options: Any) -> None:
+            super().print(*(plain(text) if isinstance(text, str) else text for text in objects), **options)
+
     def made(width: int | None) -> Console:
-        return Console(stderr=stderr, highlight=False, markup=False, emoji=False, width=width)
+        return Plain(stderr=stderr, highlight=False, markup=False, emoji=False, width=width)
 
     fitting = made(None)
     return fitting if fitting.is_terminal else made(_columns())

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from errno import EINVAL
 from io import BytesIO
+from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import Protocol
 
 from mmc.datasets.dataset import DataError
@@ -50,6 +53,13 @@ class Readable(Protocol):
     """Any stream of bytes."""
 
     def read(self, size: int, /) -> bytes: ...
+
+
+def check_plain(path: Path) -> None:
+    """Raise OSError for a path that is no file: a device never ends, and a pipe may never begin."""
+    kind = path.stat().st_mode
+    if not (S_ISREG(kind) or S_ISDIR(kind)):  # a folder has an error of its own
+        raise OSError(EINVAL, "it is a device or a pipe, not a file")
 
 
 def collect(pieces: Iterable[bytes], limit: Limit, path: str) -> bytes:

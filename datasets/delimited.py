@@ -17,6 +17,7 @@ from mmc.datasets.reader import Reader, Source
 from mmc.datasets.table import Column, Table
 
 LARGE = 1 << 22  # bytes; below, importing pyarrow takes longer than reading
+FEW = 200  # rows; below, pyarrow takes longer for many columns, and without end for millions of them
 _SEPARATORS = (",", ";", "\t", "|")
 
 _log = logging.getLogger("mmc.datasets")
@@ -40,7 +41,7 @@ class LinesOnDemand:
 def read(source: Source, usual: str = ",") -> Table:
     """Return the table in the file; raise DataError for a row that does not fit the header."""
     separator = _separator(source, usual)
-    if len(source.data) >= LARGE:
+    if len(source.data) >= max(LARGE, FEW * (source.data.find(b"\n") + 1 or len(source.data))):
         import mmc.datasets.quick_csv as quick_csv
 
         names = _header(source, separator)

@@ -15,6 +15,8 @@ from mmc.datasets.reader import Source
 from mmc.datasets.table import Column
 
 _BLOCK = 1 << 22  # bytes; a row must fit into it
+_LARGEST = 1 << 30
+_ROWS = 200  # at least so many as long as the first are read at once: each column of a block takes its time
 
 
 def read(source: Source, separator: str, names: Sequence[str]) -> list[Column] | None:
@@ -61,9 +63,10 @@ def _batches(
     """Yield the wanted columns as text, null where a cell is missing."""
     names = [str(index) for index in range(width)]
     words = {spelt for word in notation.missing for spelt in (word, word.upper(), word.capitalize())} | {"NaN"}
+    block = min(max(_BLOCK, _ROWS * (data.find(b"\n") + 1)), _LARGEST)
     reader = csv.open_csv(
         pa.BufferReader(data),
-        csv.ReadOptions(block_size=_BLOCK, column_names=names, skip_rows_after_names=1),
+        csv.ReadOptions(block_size=block, column_names=names, skip_rows_after_names=1),
         csv.ParseOptions(
             delimiter=separator,
             newlines_in_values=True,

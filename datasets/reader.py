@@ -12,6 +12,7 @@ from mmc.datasets.dataset import DataError, reason
 from mmc.datasets.table import Table
 
 _ROWS_AT_ONCE = 4096
+_LONGEST = 1 << 26  # bytes of a line
 _BYTES_PER_CELL = 64  # of a short text in Python, with a reference to it
 
 
@@ -32,6 +33,9 @@ class Source:
 
     def lines(self, newline: str | None = None) -> Iterator[str]:
         """Yield the lines of a text, UTF-8 unless another encoding is stated; ``newline`` as ``open`` has it."""
+        for start in range(0, len(self.data) - _LONGEST, _LONGEST):  # such a line would be in memory three times
+            if all(self.data.find(end, start, start + _LONGEST) < 0 for end in (b"\n", b"\r")):
+                raise DataError(f"{self.path} has a line of more than {_LONGEST >> 20} MiB; is it a table?")
         try:
             yield from io.TextIOWrapper(io.BytesIO(self.data), self.encoding or "utf-8-sig", newline=newline)
         except (LookupError, ValueError):

@@ -17,13 +17,19 @@ STORE = "store.sqlite"
 OWN = Path("runs")  # what a user runs; git ignores it
 REFERENCES = Path("results")  # what is committed
 REFERENCE = "reference.csv"
+_AGES = 1e9  # no unit takes so many seconds
 
 
 def folder_of(results: Path, config: Config) -> Path:
-    """Return the folder of a config's files; raise ConfigError if it holds those of another config of the same name."""
+    """Return the folder of a config's files; raise ConfigError if it holds those of another config of the same name.
+
+    A link in its place would lead files out of the results folder: it is refused.
+    """
     folder = results / file_name(config.name)
-    written = last_run(folder).get("file")
-    if isinstance(written, str) and (other := (folder / written).resolve()) != config.file.resolve() and other.exists():
+    if folder.is_symlink():
+        raise ConfigError(f"{folder} is a link, not a folder: delete it, or give another folder with --results")
+    other = _config_of(folder)
+    if other is not None and other != config.file.resolve():
         raise ConfigError(
             f"{folder}/ holds the results of another config of this name, {other}. "
             f"Rename {config.file}, or give another folder with --results"
@@ -38,17 +44,25 @@ def packaged() -> Path:
 
 def own_study(results: Path, name: str) -> Path | None:
     """Return the file of a study of this name that was run here before; None if there is none, or it is gone."""
-    folder = results / file_name(name)
+    file = _config_of(results / file_name(name))
+    return file if file is not None and file.stem == name else None
+
+
+def _config_of(folder: Path) -> Path | None:
+    """Return the config whose results a folder holds; None if it is gone, or what the folder says is no path."""
     written = last_run(folder).get("file")
-    file = (folder / written).resolve() if isinstance(written, str) else None
-    return file if file is not None and file.exists() and file.stem == name else None
+    try:
+        file = (folder / written).resolve() if isinstance(written, str) else None
+        return file if file is not None and file.exists() else None
+    except (OSError, ValueError):
+        return None
 
 
 def last_run(folder: Path) -> Provenance:
     """Return what the last run of a config wrote into its folder; empty if there is nothing that can be read."""
     try:
         found = json.loads((folder / "run.json").read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return cast(Provenance, found) if isinstance(found, dict) else {}
 
@@ -58,5 +72,6 @@ def earlier_seconds(config: Config, *results: Path) -> Mapping[str, float]:
     for parent in results:
         known = last_run(parent / file_name(config.name)).get("unit_seconds")
         if isinstance(known, Mapping):
-            return {kind: float(seconds) for kind, seconds in known.items() if isinstance(seconds, (int, float))}
+            times = {kind: seconds for kind, seconds in known.items() if isinstance(seconds, (int, float))}
+            return {kind: float(seconds) for kind, seconds in times.items() if 0 <= seconds < _AGES}
     return {}

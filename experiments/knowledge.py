@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from mmc.datasets.bounds import check_plain
 from mmc.datasets.dataset import DataSet, Shape
 from mmc.experiments.dataspec import DataSpec, SetSpec, written
 from mmc.experiments.errors import KeyPath, PlaceError
@@ -112,13 +113,12 @@ def _shape(index: int, entry: SetSpec, d: int) -> Shape:
 def _from_file(file: str, folder: Path) -> tuple[Array, NDArray[np.str_], list[Shape]]:
     from mmc.methods.shapes import load_knowledge
 
-    path = Path(file)
+    path = folder / file
     try:
-        X, y, shapes = load_knowledge(path if path.is_absolute() else folder / path)
+        check_plain(path)
+        X, y, shapes = load_knowledge(path)
     except OSError as error:
-        raise PlaceError(
-            ("knowledge",), f"the knowledge sets {folder / path} cannot be read: {error.strerror}"
-        ) from None
+        raise PlaceError(("knowledge",), f"the knowledge sets {path} cannot be read: {error.strerror}") from None
     except (ValueError, csv.Error) as error:
         raise PlaceError(("knowledge",), str(error)) from None
     sized = [shape if isinstance(shape, float) else np.asarray(shape, dtype=float) for shape in shapes]

@@ -29,6 +29,7 @@ DISTRIBUTION = "max-margin-classifiers"
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "clarabel", "ecos", "highspy", "joblib", DISTRIBUTION)
 # Nothing in the settings of a repository, of its user or of the machine may run a program.
 _QUIET = ("--no-optional-locks", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
+_FILTER = ("clean=", "process=", "required=false")  # of a filter: git would call it to compare a file
 _NO_SETTINGS = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_TERMINAL_PROMPT": "0"}
 
 
@@ -124,11 +125,20 @@ def _branch(name: str, *folders: Path) -> str:
 
 def _changed(root: Path) -> bool:
     """Whether a tracked file of our own checkout, results aside, differs from its commit."""
-    command = ["git", "-C", str(root), *_QUIET, "status", "--porcelain", "--untracked-files=no", "--", ".", ":!results"]
+    options = ("--porcelain", "--untracked-files=no", "--ignore-submodules=all")
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=True, timeout=10, env={**os.environ, **_NO_SETTINGS}
+        names = {line.rpartition(".")[0] for line in _git(root, "config", "--name-only", "--list").splitlines()}
+        off = [f"{name}.{key}" for name in names if name.startswith("filter.") for key in _FILTER]
+        return bool(
+            _git(
+                root, *(part for setting in off for part in ("-c", setting)), "status", *options, "--", ".", ":!results"
+            )
         )
     except (OSError, subprocess.SubprocessError):
         return False
-    return bool(done.stdout.strip())
+
+
+def _git(root: Path, *words: str) -> str:
+    """Return what git says of a checkout."""
+    command, env = ["git", "-C", str(root), *_QUIET, *words], {**os.environ, **_NO_SETTINGS}
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10, env=env).stdout.strip()

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
+from mmc.datasets.bounds import check_plain
 from mmc.experiments import files
 from mmc.experiments.cells import Cell, Keys, Table
 from mmc.experiments.config import Config
@@ -34,12 +35,15 @@ def write_reference(table: Table, folder: Path) -> None:
 def read_reference(folder: Path) -> dict[str, Line]:
     """Return the reference of a config by cell; raise ConfigError if there is none."""
     path = folder / REFERENCE
+    hint = f"`mmc check {folder.name} --update` makes it from what is measured now"
     try:
+        check_plain(path)
         with path.open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
     except OSError:
-        hint = f"`mmc check {folder.name} --update` makes it from what is measured now"
         raise ConfigError(f"{path}: there is no reference to compare with; {hint}") from None
+    except (UnicodeDecodeError, csv.Error):
+        raise ConfigError(f"{path}: the reference is damaged; {hint}") from None
     for number, row in enumerate(rows, 2):
         if missing := [name for name in CSV_FIELDS if row.get(name) is None]:
             raise ConfigError(f"{path}:{number}: no column {missing[0]!r}; make it anew with --update")

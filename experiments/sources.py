@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmc import datasets
+from mmc.datasets.bounds import check_plain
 from mmc.datasets.dataset import DataError, DataSet
 from mmc.experiments import knowledge
 from mmc.experiments.dataspec import DataSpec, written
@@ -91,7 +92,7 @@ def _points(source: Source, spec: DataSpec) -> DataSet:
     try:
         if spec.file is not None:
             given = {"target": "", "missing": spec.missing} | spec.given()
-            return read(source.folder / spec.file, **given)
+            return read(_plain(source.folder / spec.file), **given)
         if spec.openml is not None:
             return datasets.load_openml(spec.openml, source.data_dir, {"missing": spec.missing} | spec.given())
         if spec.sklearn is not None:
@@ -103,6 +104,16 @@ def _points(source: Source, spec: DataSpec) -> DataSet:
         if isinstance(error, MemoryError):
             raise PlaceError((), f"{named} does not fit into the memory of this machine; take fewer rows") from None
         raise PlaceError((), str(error) if str(error).startswith(named) else f"{named}: {error}") from None
+
+
+def _plain(file: Path) -> Path:
+    try:
+        check_plain(file)
+    except FileNotFoundError:
+        pass  # the reader says where it looked
+    except (OSError, ValueError) as error:
+        raise DataError(f"{file} cannot be read: {getattr(error, 'strerror', error)}") from None
+    return file
 
 
 def _subsample(source: Source, data: DataSet, count: int) -> DataSet:

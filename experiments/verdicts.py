@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
+from mmc.datasets.bounds import check_plain
 from mmc.experiments.cells import INFEASIBLE, Cell, Keys, Verdict
 from mmc.experiments.config import Elsewhere, Repeated, Reported
 from mmc.experiments.errors import ConfigError
@@ -28,6 +29,7 @@ Row: TypeAlias = dict[str, str | float]
 def read_reported(path: Path, where: Keys) -> list[Row]:
     """Return the published numbers that belong to a table, their keys as numbers where they are numbers."""
     try:
+        check_plain(path)
         with path.open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mmc.labels import are_words, positive_label
 from mmc.methods import entry_of
 from mmc.methods.fitted import Fitted, Judged, Later, PathFitter, Rule, Step
-from mmc.methods.numerics.kernels import UNSURE, Array
+from mmc.methods.numerics.kernels import Array
 from mmc.methods.numerics.left_out import Held
 from mmc.methods.pairs import SeveralClasses, fit_pairs, pair_decisions, votes
 from mmc.methods.problems.delivered import Verdict
@@ -219,8 +219,8 @@ class BinaryMethod(RefusesWeights, ClassifierMixin, StoredRule):
         start = time.perf_counter()
         spec = self._kernel
         space = train.seen_by(spec)
-        if spec.kernel in UNSURE and self._needs_definite:
-            space.work.once(("definite", spec), lambda: spec.check_definite(space.gram(spec)))
+        if spec.unsure and self._needs_definite:
+            space.check_definite(spec)
         with np.errstate(all="ignore"):  # whatever comes of it, the last word is the certificate's
             fitted = self._attempt(space)
             self._store(fitted, space)

@@ -19,6 +19,8 @@ from mmc.methods.training import Training
 
 _RULE = ("coef_", "intercept_", "dual_coef_", "support_", "support_vectors_", "solution_")
 _EARLIER = (*_RULE, "bound_check_", "estimators_")  # what an earlier fit may have left
+# scipy, scikit-learn and cvxpy have no class of their own for it
+_NOT_FINITE = ("infs or NaNs", "not finite", "contains NaN", "contains infinity")
 
 
 class StoredRule(Parameterised):
@@ -52,7 +54,7 @@ class StoredRule(Parameterised):
                 self._with_fault(f"rounding defeats solver {self.solver!r} on these data", space)
             ) from error
         except ValueError as error:
-            if isinstance(error, FitError) or "infs or NaNs" not in str(error):  # scipy has no class of its own for it
+            if isinstance(error, FitError) or not any(words in str(error) for words in _NOT_FINITE):
                 raise
             raise NotConverged(
                 self._with_fault(f"solver {self.solver!r} met a number that is not finite", space)

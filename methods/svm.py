@@ -145,7 +145,7 @@ class SVM(WeightedMethod):
         C = np.where(train.sign > 0, float(self.C_pos), float(self.C_neg))
         weight = self._weights(train)
         C = C if weight is None else C * weight
-        K = train.kernel(self._kernel)
+        K = train.kernel(self._kernel) if self._can.rows else train.gram(self._kernel)
         if self.max_norm is not None:
             return self._fit_bounded(BoundedNorm(K, train.sign, C, float(self.max_norm)), train)
         problem = SvmProblem(K, train.sign, C)

@@ -14,6 +14,7 @@ from mmc.methods.numerics.pair_moments import PairMoments
 from mmc.methods.numerics.scales import check_measurable
 from mmc.methods.numerics.workspace import Workspace
 
+_SOME = 2000  # points on which a function is seen to be a kernel, if there are too many
 COPIES = 3  # of a Gram matrix that a solver for the whole of it holds at once
 _SMALL = 2**16  # numbers whose copy costs less than it saves
 FEWER = (
@@ -70,7 +71,25 @@ class Training:
     def _gram(self, spec: KernelSpec) -> Array:
         n = len(self.X)
         require(COPIES * 8 * n**2, f"the Gram matrix of {n:,} points, with what the solver makes of it,", FEWER)
-        return spec(self.X, self.X)
+        K = spec(self.X, self.X)
+        if not spec.movable:  # these have no large numbers here
+            spec.check_finite(K)
+        return K
+
+    def check_definite(self, spec: KernelSpec) -> None:
+        """Raise FitError if the kernel is not positive semi-definite on the training points; looked at once per kernel.
+
+        Of a function with too many points for a whole Gram matrix, some of the points must do.
+        """
+
+        def look() -> None:
+            if callable(spec.kernel) and 8 * len(self.X) ** 2 > WHOLE:
+                some = self.X[:: 1 + len(self.X) // _SOME]
+                spec.check_definite(spec(some, some))
+            else:
+                spec.check_definite(self.gram(spec))
+
+        self.work.once(("definite", spec), look)
 
     def average(self) -> Array:
         """Return two columns of weights that average over the positive and over the negative class, made once."""

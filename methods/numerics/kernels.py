@@ -20,7 +20,7 @@ Kernel = str | Callable[[Array, Array], Array]
 KERNELS = ("linear", "rbf", "poly", "laplacian", "sigmoid", "chi2", "cosine", "precomputed")
 MOVABLE = ("linear", "rbf")
 WITH_GAMMA = ("rbf", "poly", "laplacian", "sigmoid", "chi2")
-UNSURE = ("sigmoid", "precomputed")  # not positive semi-definite as such
+_UNSURE = ("sigmoid", "precomputed")  # not positive semi-definite as such
 _TILE = 256
 _ROUNDED = 1e3  # γ‖x‖² from which the quick formula of the distances is off by more than 1e-12
 
@@ -42,6 +42,15 @@ class KernelSpec:
     def movable(self) -> bool:
         """Whether all points may be moved together: the kernel stays as it is, or only the constant of a linear rule changes."""
         return self.kernel in MOVABLE
+
+    @property
+    def unsure(self) -> bool:
+        """Whether it need not be positive semi-definite: a function of the user's, too, may be anything."""
+        return callable(self.kernel) or self.kernel in _UNSURE
+
+    @property
+    def _called(self) -> str:
+        return "the kernel" if callable(self.kernel) else f"kernel {self.kernel!r}"
 
     @property
     def _width(self) -> float:
@@ -113,14 +122,26 @@ class KernelSpec:
         K: Array = pairwise_kernels(X, Z, metric=self.kernel, filter_params=True, **options)
         return K
 
+    def check_finite(self, K: Array) -> None:
+        """Raise FitError if a value of the kernel is not a finite number."""
+        if not np.isfinite(K).all():
+            raise FitError(f"{self._called} has values that are not finite on these points: scale the features")
+
     def check_definite(self, K: Array) -> None:
         """Raise FitError if this Gram matrix has an eigenvalue below 0: the problems are convex only without."""
-        lowest, highest = np.linalg.eigvalsh(K)[[0, -1]]
-        if lowest < -1e-8 * max(highest, -lowest):
-            raise FitError(
-                f"kernel {self.kernel!r} is not positive semi-definite on these points: the Gram matrix has eigenvalues from "
-                f"{lowest:.3g} to {highest:.3g}, so that the problem is not convex; take other parameters or another kernel"
-            )
+        self.check_finite(K)
+        size = float(np.abs(K).max())
+        if np.abs(K - K.T).max() > 1e-8 * size:
+            raise FitError(f"{self._called} is not symmetric on these points: k(x, z) and k(z, x) differ")
+        try:
+            np.linalg.cholesky(K + 1e-12 * size * np.eye(len(K)))  # a tenth of the work of all eigenvalues
+        except np.linalg.LinAlgError:
+            lowest, highest = np.linalg.eigvalsh(K)[[0, -1]]
+            if lowest < -1e-8 * max(highest, -lowest):
+                raise FitError(
+                    f"{self._called} is not positive semi-definite on these points: the Gram matrix has eigenvalues from "
+                    f"{lowest:.3g} to {highest:.3g}, so that the problem is not convex; take other parameters or another kernel"
+                ) from None
 
     def _symmetric(self, X: Array) -> Array:
         """Return the Gram matrix, computed on one side of the diagonal."""

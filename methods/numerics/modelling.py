@@ -84,5 +84,7 @@ def root(K: Array) -> Array:
     """Return rows Z with ZZ' = K: points whose inner products are those of the kernel."""
     values, vectors = np.linalg.eigh(K)
     keep = values > len(K) * float(np.finfo(float).eps) * max(values[-1], 0.0)
+    if not keep.any():
+        return np.zeros((len(K), 1))  # cvxpy takes no variable without entries
     Z: Array = vectors[:, keep] * np.sqrt(values[keep])
     return Z

@@ -19,6 +19,7 @@ from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 
 from mmc.methods.numerics.kernels import Array, KernelSpec
+from mmc.methods.numerics.memory import require
 
 Shape = float | Array | Sequence[Sequence[float]]  # a radius, or a matrix Σ
 Shapes = Array | Sequence[Shape]
@@ -113,6 +114,10 @@ class KnowledgeSets:
         Sets that only touch (contact 1) count: no continuous function has a margin to both.
         """
         pos, neg = np.flatnonzero(self.sign > 0), np.flatnonzero(self.sign < 0)
+        needed = 2 * 8 * len(pos) * len(neg)
+        require(
+            needed, f"the distances between {len(self.sign):,} sets", "take fewer rows, or a covering of fewer sets"
+        )
         gaps = cdist(self.centers[pos], self.centers[neg])
         near = np.argwhere(gaps <= (self.radii[pos][:, None] + self.radii[neg]) * (1 + _ROUNDING))
         pairs = [(int(pos[a]), int(neg[b])) for a, b in near]

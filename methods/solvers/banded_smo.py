@@ -122,10 +122,15 @@ class _Descent:
         free = self.free
         ends = float(np.min(fall)), float(np.max(rise))
         bias = np.clip(np.mean(rise[free]), *ends) if free.any() else sum(ends) / 2
-        gain = np.where(free, -np.inf, np.maximum(rise - bias, bias - fall))
-        order = np.argsort(-gain)[: max(_PART, int(free.sum()) // 2)]
+        up, down = rise - bias, bias - fall
+        gain = np.where(free, -np.inf, np.maximum(up, down))
+        most = max(_PART, int(free.sum()) // 2)
+        order = np.argsort(-gain)[:most]
         chosen = free.copy()
         chosen[order[gain[order] > 0]] = True
+        for side in (up, down):  # where all gain the same, those of one class may come first: a pair has two ends
+            if not np.any(side[chosen] > 0):
+                chosen[np.argsort(-side)[: most // 2]] = True
         known = np.zeros(len(free), dtype=bool)
         known[self.part] = True
         if np.any(chosen & ~known) or np.sum(chosen) < len(self.part) / 2:

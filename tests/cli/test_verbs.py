@@ -56,6 +56,12 @@ def test_a_part_of_a_run_says_so(study, places, capsys):
     assert "small: 6 of 12 trials are done, the table is of these: `mmc run small` does the rest" in printed
 
 
+def test_the_name_of_a_config_is_no_command_to_the_terminal(study, capsys):
+    strange = study.rename(study.with_name("a\x1b[2Jb.yaml"))
+    verbs.validate(Selection((str(strange),)))
+    assert "a\\x1b[2Jb.yaml: ok, 12 trials" in capsys.readouterr().out
+
+
 def test_text_of_users_is_no_markup(study, places, capsys):
     assert verbs.run(Selection((str(study),)), places, Power(1)) == 0
     printed = capsys.readouterr().out

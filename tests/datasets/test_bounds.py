@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from mmc.datasets import REGISTRY, DataError, bounds, delimited, load, load_file
+from mmc.datasets import REGISTRY, DataError, bounds, delimited, load, load_file, reader
 
 from .tiny import compress, make
 
@@ -61,6 +61,7 @@ def test_a_bomb_is_refused(put, monkeypatch, name, content, way):
 def test_cells_count_by_what_they_take_in_memory(put, monkeypatch, name, large):
     """A cell of one character takes many times as much room as text in Python."""
     monkeypatch.setattr(delimited, "LARGE", large)
+    monkeypatch.setattr(delimited, "FEW", 0)
     head = {"t.csv": "a,kind\n", "t.arff": "@attribute a real\n@attribute kind {1,2}\n@data\n", "t.svm": ""}[name]
     row = "1 1:1\n" if name == "t.svm" else "1,1\n"
     with pytest.raises(DataError, match=r"would fill \d+ kB of memory or more, and 200 kB are allowed"):
@@ -218,3 +219,11 @@ def test_labels_of_thousands_of_digits(put):
 def test_an_option_beyond_all_floats():
     with pytest.raises(DataError, match=r"'n_pos' .* must be a positive whole number"):
         load("two_norm", n_pos=10**400)
+
+
+def test_a_line_that_never_ends_is_refused_before_it_is_text(put, monkeypatch):
+    """A gigabyte of zeros without an end of line took three in memory."""
+    monkeypatch.setattr(reader, "_LONGEST", 1000)
+    with pytest.raises(DataError, match=r"t\.csv has a line of more than"):
+        load_file(put("t.csv", "a,kind\n1,x\n" + "0" * 3000), target="kind")
+    assert len(load_file(put("t.csv", "a,kind\n" + "1,x\n2,y\n" * 1000), target="kind").X) == 2000

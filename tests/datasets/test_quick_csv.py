@@ -55,6 +55,7 @@ def test_both_readers_agree(put, text, options):
     for large in (float("inf"), 0):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(delimited, "LARGE", large)
+            patch.setattr(delimited, "FEW", 0)
             outcomes.append(_outcome(path, **options))
     assert outcomes[0] == outcomes[1]
 
@@ -71,6 +72,7 @@ def always(monkeypatch):
         return columns
 
     monkeypatch.setattr(delimited, "LARGE", 0)
+    monkeypatch.setattr(delimited, "FEW", 0)
     monkeypatch.setattr(quick_csv, "read", counted)
     return counts
 
@@ -106,7 +108,21 @@ def test_one_long_label_does_not_make_the_others_long(put):
 @pytest.mark.parametrize("large", [0, float("inf")])
 def test_many_columns(put, monkeypatch, large):
     monkeypatch.setattr(delimited, "LARGE", large)
+    monkeypatch.setattr(delimited, "FEW", 0)
     X = np.arange(60_000.0).reshape(2, 30_000)
     names = ",".join(f"x{j}" for j in range(30_000))
     text = f"{names},kind\n" + "".join(f"{','.join(map(str, x))},{label}\n" for x, label in zip(X, "ab", strict=True))
     np.testing.assert_array_equal(load_file(put("t.csv", text), target="kind").X, X)
+
+
+@pytest.mark.parametrize(("columns", "rows", "by_pyarrow"), [(20_000, 50, 0), (500, 1000, 1)])
+def test_a_file_that_is_wider_than_long_is_not_for_pyarrow(put, monkeypatch, columns, rows, by_pyarrow):
+    """Each column of each block takes its time there: 100,000 columns and 40 rows took 23 s, five million names no end."""
+    monkeypatch.setattr(delimited, "LARGE", 0)
+    text = ",".join(f"x{j}" for j in range(columns)) + ",kind\n"
+    text += "".join("1.5," * columns + "ab"[i % 2] + "\n" for i in range(rows))
+    used = []
+    read = quick_csv.read
+    monkeypatch.setattr(quick_csv, "read", lambda *arguments: used.append(1) or read(*arguments))
+    assert load_file(put("t.csv", text), target="kind").X.shape == (rows, columns)
+    assert len(used) == by_pyarrow

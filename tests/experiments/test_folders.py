@@ -6,7 +6,7 @@ import pytest
 
 from mmc.experiments.engines import engine
 from mmc.experiments.errors import ConfigError
-from mmc.experiments.folders import earlier_seconds, folder_of, last_run
+from mmc.experiments.folders import earlier_seconds, folder_of, last_run, own_study
 from mmc.experiments.run import run
 from mmc.experiments.store import Store
 from mmc.experiments.validation import load
@@ -48,12 +48,19 @@ def test_a_folder_may_move_with_its_config(tmp_path, pair):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[", "[]", "null", '{"file": 3, "unit_seconds": [1]}', '{"unit_seconds": {"L": "x"}}', "\ufeff{}"]
+    "text",
+    [
+        *("", "[", "[]", "null", '{"file": 3, "unit_seconds": [1]}', '{"unit_seconds": {"L": "x"}}', "\ufeff{}"),
+        *("[" * 100_000, '{"file": "a\\u0000b"}', json.dumps({"file": "a" * 5000})),
+        *('{"unit_seconds": {"L": NaN, "M": -1}}', json.dumps({"unit_seconds": {"L": 10**400}})),
+    ],
+    ids=lambda text: text[:30],
 )
 def test_what_cannot_be_read_says_nothing(tmp_path, pair, text):
     (tmp_path / "small").mkdir()
     (tmp_path / "small" / "run.json").write_text(text)
     assert folder_of(tmp_path, pair[0]) == tmp_path / "small"
+    assert own_study(tmp_path, "small") is None
     assert earlier_seconds(pair[0], tmp_path) == {}
 
 
@@ -71,3 +78,10 @@ def test_a_config_called_dots_stays_inside(tmp_path):
     folder = folder_of(tmp_path / "runs", load(tmp_path / "...yaml"))
     assert folder.parent == tmp_path / "runs"
     assert folder.resolve().parent == (tmp_path / "runs").resolve()
+
+
+def test_a_link_does_not_lead_out_of_the_results_folder(tmp_path, pair):
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "small").symlink_to(tmp_path / "a", target_is_directory=True)
+    with pytest.raises(ConfigError, match="small is a link, not a folder"):
+        folder_of(tmp_path / "runs", pair[0])

@@ -84,11 +84,15 @@ def test_a_repository_around_the_installation_is_not_asked(checkout, monkeypatch
     assert commit(checkout) is None
 
 
-def test_no_program_of_a_repositorys_settings_runs(checkout):
+@pytest.mark.parametrize("setting", ["core.fsmonitor", "filter.trap.clean", "filter.trap.process"])
+def test_no_program_of_a_repositorys_settings_runs(checkout, setting):
     trap = checkout / "trap.sh"
     trap.write_text(f"#!/bin/sh\ntouch {checkout}/sprung\n")
     trap.chmod(0o755)
-    git(checkout, "config", "core.fsmonitor", str(trap))
+    git(checkout, "config", setting, str(trap))
+    (checkout / ".git" / "info").mkdir(exist_ok=True)
+    (checkout / ".git" / "info" / "attributes").write_text("* filter=trap\n")
+    os.utime(checkout / "pyproject.toml", (1, 1))  # git has to look into it
     assert commit(checkout)
     assert not (checkout / "sprung").exists()
 

@@ -3,6 +3,8 @@
 import pytest
 
 from mmc.experiments.engines import opened
+from mmc.experiments.errors import ConfigError
+from mmc.experiments.folders import REFERENCE
 from mmc.experiments.reference import read_reference, table_of, write_reference
 from mmc.experiments.run import run
 from mmc.experiments.store import Store
@@ -38,3 +40,10 @@ def test_a_reference_knows_every_number_of_the_run(tmp_path, repetitions):
             assert getattr(now, name) == pytest.approx(getattr(then, name), rel=1e-5), name
         for name in ("draws", "trials", "infeasible", "failed", "missing", "capped"):
             assert getattr(now, name) == getattr(then, name)
+
+
+@pytest.mark.parametrize("content", [b"dataset\xff,metric\n", b"dataset,metric\n" + b"x" * 200_000])
+def test_a_damaged_reference_is_told_in_words(tmp_path, content):
+    (tmp_path / REFERENCE).write_bytes(content)
+    with pytest.raises(ConfigError, match="the reference is damaged"):
+        read_reference(tmp_path)

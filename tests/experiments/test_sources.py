@@ -1,5 +1,6 @@
 """Where data come from: what the config says of a registered set is done, and errors can travel."""
 
+import os
 import pickle
 from pathlib import Path
 
@@ -7,7 +8,9 @@ import pytest
 
 from mmc.experiments.dataspec import DataSpec
 from mmc.experiments.errors import ConfigError, PlaceError
+from mmc.experiments.plan import plan
 from mmc.experiments.sources import source_of
+from mmc.experiments.validation import load
 
 
 def source(spec, seed=0, draw=0):
@@ -37,3 +40,27 @@ def test_a_source_is_loaded_once():
 def test_an_error_comes_back_from_a_worker_as_it_was():
     error = pickle.loads(pickle.dumps(PlaceError(("datasets", 1), "wrong")))
     assert (str(error), error.place) == ("wrong", ("datasets", 1))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"mine: {file: points.csv, target: kind}": "mine: {file: DEVICE, target: kind}"},
+        {"target: kind}": "target: kind, knowledge: DEVICE}"},
+        {"table: {}": "table: {}\nreported: {file: DEVICE, source: nowhere}"},
+    ],
+    ids=["points", "knowledge", "reported"],
+)
+@pytest.mark.parametrize("device", ["/dev/zero", "pipe.csv"])
+def test_a_device_and_a_pipe_are_no_files(tmp_path, changed, device):
+    """One never ends, the other never begins."""
+    (tmp_path / "points.csv").write_text("u,v,kind\n" + "".join(f"{i},{i * i % 7},{'ab'[i % 2]}\n" for i in range(12)))
+    (tmp_path / "reported").mkdir()
+    for folder in (tmp_path, tmp_path / "reported"):
+        os.mkfifo(folder / "pipe.csv")
+    text = "title: t\ndatasets:\n  mine: {file: points.csv, target: kind}\nmethods: {L: {method: lda}}\ntable: {}\n"
+    for old, new in changed.items():
+        text = text.replace(old, new.replace("DEVICE", device))
+    (tmp_path / "study.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=r"study.yaml:\d: .* a device or a pipe, not a file"):
+        plan(load(tmp_path / "study.yaml"))

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.svm import SVC
 
-from mmc.methods import SVM, NotConverged
+from mmc.methods import SVM, FitError, NotConverged
 
 KERNELS = [{"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.4}, {"kernel": "poly", "gamma": 0.3, "degree": 2}]
 
@@ -75,9 +75,9 @@ def test_costs_must_be_positive(name):
 @pytest.mark.parametrize("solver", ["libsvm", "interior-point"])
 def test_a_kernel_that_is_none_is_refused(solver):
     X, y = data()
-    with pytest.raises(NotConverged, match="not positive semidefinite"):
+    with pytest.raises(FitError, match="not positive semi-definite"):
         SVM(kernel=lambda A, B: -A @ B.T, solver=solver).fit(X, y)
-    with pytest.raises(ValueError, match="NaN"):
+    with pytest.raises(FitError, match="not finite"):
         SVM(kernel=lambda A, B: np.full((len(A), len(B)), np.nan), solver=solver).fit(X, y)
 
 
