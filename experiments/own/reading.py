@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -59,8 +60,8 @@ def chunks(path: Path, rows: int = ROWS) -> Iterator[pd.DataFrame]:
 def _names(path: Path, names: list[str]) -> list[str]:
     """Return the column names; one without a name gets its number (pandas writes its index like this)."""
     found = [name.strip() or f"unnamed {number}" for number, name in enumerate(names, 1)]
-    for name in found:
-        if found.count(name) > 1:
+    for name, times in Counter(found).items():
+        if times > 1:
             raise TableError(f"{path}: two columns are called {name!r}; rename or remove one of them")
     return found
 
