@@ -47,8 +47,8 @@ MODELS = {
     "SVM, libsvm": SVC(C=10.0, **KERNEL),
 }
 SIZES = (500, 1000, 2000, 4000, 8000, 11791)
-# some 20 seconds each: twice as many points would take minutes
-MOST = {"MMRM, whole program": 2000, "M4, Newton": 4000, "M4, cone programs": 2000}
+# twice as many points would take minutes
+MOST = {"MMRM, whole program": 2000, "M4, Newton": 4000, "M4, cone programs": 1000}
 
 
 def run() -> Iterator[dict[str, Any]]:

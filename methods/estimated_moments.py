@@ -18,7 +18,7 @@ import numpy as np
 from mmc.methods._sklearn import Interval, StrOptions
 from mmc.methods.base import Training
 from mmc.methods.from_moments import FromMoments
-from mmc.methods.numerics.gram import WHOLE, LazyGram
+from mmc.methods.numerics.gram import LazyGram
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.numerics.large_moments import LargeMoments
 from mmc.methods.numerics.left_out import Held
@@ -29,6 +29,7 @@ from mmc.methods.solution import BoundWarning
 Pair = tuple[float, float]  # of the positive and of the negative class
 PerClass = float | Sequence[float]
 
+MANY = 2000  # points: decomposing the Gram matrix of more takes longer than passes over it
 _NUMBER = Interval(Real, 0, None, closed="left")
 
 
@@ -84,13 +85,13 @@ class MomentMethod(FromMoments):
         return regular.ridge[0] + self._rho[0], regular.ridge[1] + self._rho[1]
 
     def _without_gram(self, train: Training) -> tuple[LargeGeometry, Regular] | None:
-        """Return the ellipsoids of a Gram matrix that is too large to be held.
+        """Return the ellipsoids of a Gram matrix that is too large to be decomposed.
 
         None where it is not, and where the whole matrix is needed: for a rank that landmarks do not show, or without ridges.
         """
         spec, ridge = self._kernel, self.ridge
         auto = isinstance(ridge, str)
-        if 8 * len(train.X) ** 2 <= WHOLE or spec.kernel == "precomputed" or ridge is None:
+        if len(train.X) <= MANY or spec.kernel == "precomputed" or ridge is None:
             return None
         if not isinstance(ridge, str) and ridge + min(self._rho) == 0:
             return None

@@ -42,7 +42,10 @@ VERSION = f"interior point with correctors, scipy {scipy.__version__}"
 _NEAR = 0.05  # a point whose SVM margin is below 1 + this is in both sets from the start
 _WIDE = 2.5  # times as many are among the columns: missing ones cost more rounds than missing rows
 _IDLE = 0.01  # of the mean v: after a first round of interior points, rows with less are taken out
-_ALL = 5  # times the points near the margin: interior points take all of so few points, and leave out themselves what is idle
+_ALL, _MOST = (
+    5,
+    1000,
+)  # if the points near the margin are one in so many, interior points take all, up to so many: they leave out what is idle
 _FAR = 0.1  # and columns whose margin is above 1 + this: the later rounds are the dear ones
 
 
@@ -246,7 +249,7 @@ def _start(problem: RatioLP, few: int) -> WorkingSets:
         v = np.maximum(v, 0.0)
     margins = matrix.times(v) + b * z
     near, pivots = np.flatnonzero(margins < 1 + _NEAR), problem.nonnegative and np.sum(v > 0) <= few
-    if (2 if pivots else _ALL) * len(near) > len(z):
+    if (_ALL if len(z) <= _MOST and not pivots else 2) * len(near) > len(z):
         near = np.arange(len(z))
     rows = near if problem.nonnegative else np.arange(matrix.shape[1])
     wide = np.argsort(margins, kind="stable")[: int(_WIDE * len(near))]

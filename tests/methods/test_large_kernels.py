@@ -47,7 +47,8 @@ def points(monkeypatch):
 
 
 def nothing_whole(monkeypatch):
-    for module in (estimated_moments, stored, training):
+    monkeypatch.setattr(estimated_moments, "MANY", 64)
+    for module in (stored, training):
         monkeypatch.setattr(module, "WHOLE", 8 * 64**2)
 
 
