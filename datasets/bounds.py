@@ -16,6 +16,7 @@ from mmc.datasets.dataset import DataError
 VARIABLE = "MMC_MAX_BYTES"
 SHARE = 0.5  # of the memory that is available, unless the variable says how many bytes
 _HARMLESS = 1 << 26  # fits everywhere; most files stay below, and need not ask how much memory there is
+_LARGE, _TIMES = 1 << 30, 200  # above so many bytes, a table that was packed to less than one in so many is none
 _PIECE = 1 << 20
 
 
@@ -26,15 +27,15 @@ class Limit:
     most: int | None = None
     advice: str = f"read a smaller part, or, if you trust the file, allow more bytes with the variable {VARIABLE}"
 
-    def check(self, size: int, path: str) -> None:
-        """Raise DataError if so many bytes are too many."""
-        most = self._most(size)
+    def check(self, size: int, path: str, packed: int | None = None) -> None:
+        """Raise DataError if so many bytes, or so many from what was ``packed`` into fewer, are too many."""
+        most = self._most(size, packed)
         if size > most:
             raise DataError(
                 f"{path} would fill {_words(size)} of memory or more, and {_words(most)} are allowed; {self.advice}"
             )
 
-    def _most(self, size: int) -> int:
+    def _most(self, size: int, packed: int | None) -> int:
         if self.most is not None:
             return self.most
         stated = os.environ.get(VARIABLE)
@@ -46,7 +47,8 @@ class Limit:
             return _HARMLESS
         import psutil
 
-        return max(_HARMLESS, int(SHARE * psutil.virtual_memory().available))
+        most = max(_HARMLESS, int(SHARE * psutil.virtual_memory().available))
+        return most if packed is None else min(most, max(_LARGE, _TIMES * packed))
 
 
 class Readable(Protocol):
@@ -62,11 +64,11 @@ def check_plain(path: Path) -> None:
         raise OSError(EINVAL, "it is a device or a pipe, not a file")
 
 
-def collect(pieces: Iterable[bytes], limit: Limit, path: str) -> bytes:
-    """Return the joined pieces; stop with DataError as soon as they are too many."""
+def collect(pieces: Iterable[bytes], limit: Limit, path: str, packed: int | None = None) -> bytes:
+    """Return the joined pieces, of so many ``packed`` bytes; stop with DataError as soon as they are too many."""
     content = BytesIO()
     for piece in pieces:
-        limit.check(content.tell() + len(piece), path)
+        limit.check(content.tell() + len(piece), path, packed)
         content.write(piece)
     return content.getvalue()
 

@@ -45,9 +45,9 @@ def inflate(data: bytes, path: str, limit: Limit) -> bytes:
     """Return the content of gzip or compress data, and other data as they are; raise one of DAMAGE if they are damaged."""
     if data.startswith(GZIP):
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-            return collect(pieces(stream), limit, path)
+            return collect(pieces(stream), limit, path, len(data))
     if data.startswith(lzw.MAGIC):
-        return collect(lzw.pieces(data), limit, path)
+        return collect(lzw.pieces(data), limit, path, len(data))
     return data
 
 
@@ -63,7 +63,7 @@ def unzip(data: bytes, path: str, choose: Choose, limit: Limit) -> tuple[str, by
             if archive.getinfo(member).flag_bits & 1:
                 raise DataError(f"{path}, {member} is encrypted; unpack it yourself and give the plain file")
             with archive.open(member) as stream:
-                return member, collect(pieces(stream), limit, f"{path}, {member}")
+                return member, collect(pieces(stream), limit, f"{path}, {member}", len(data))
     # RuntimeError: an unknown method of compression
     except (zipfile.BadZipFile, lzma.LZMAError, struct.error, RuntimeError, LookupError, OverflowError) as error:
         raise ValueError(reason(error)) from None

@@ -53,6 +53,8 @@ class Store:
     def _writable(self, path: Path | None) -> sqlite3.Connection:
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
+            if path.is_symlink():  # it could lead out of the results folder
+                raise StoreError(f"{path} is a link, not a file: delete it, or give its folder with --results")
         db = sqlite3.connect(":memory:" if path is None else path, timeout=_PATIENCE, isolation_level=None)
         until = time.monotonic() + _PATIENCE
         while True:

@@ -362,6 +362,8 @@ def _table(experiment: Experiment) -> Iterator[Problem]:
 
 def _figures(experiment: Experiment) -> Iterator[Problem]:
     for label, spec in experiment.figures.items():
+        if not label.strip():
+            yield ("figures", label), "a figure needs a name: its file is called after it"
         for place, text in figures.check(spec.kind, spec.options, experiment):
             yield ("figures", label, *place), text
 

@@ -68,6 +68,16 @@ def test_cells_count_by_what_they_take_in_memory(put, monkeypatch, name, large):
         load_file(put(name, head + row * 30_000), target="kind", max_bytes=200_000)
 
 
+def test_what_unpacks_to_many_times_its_size_is_no_table(put, monkeypatch):
+    """Half of the memory may be gigabytes: zeros would be unpacked for a minute."""
+    monkeypatch.setattr(bounds, "_HARMLESS", 1000)
+    monkeypatch.setattr(bounds, "_LARGE", 100_000)
+    with pytest.raises(DataError, match="would fill"):
+        load_file(put("t.csv.gz", gzip.compress(BOMB)), target="kind")
+    rows = "".join(f"{number},{'xy'[number % 2]}\n" for number in range(30_000))
+    assert len(load_file(put("u.csv.gz", gzip.compress(f"a,kind\n{rows}".encode())), target="kind").y) == 30_000
+
+
 def test_unpacking_stops_at_the_limit(put, monkeypatch):
     kept = []
     monkeypatch.setattr(bounds, "BytesIO", lambda: kept.append(io.BytesIO()) or kept[-1])

@@ -88,6 +88,20 @@ def test_a_folder_that_cannot_be_made(tmp_path):
         Store(tmp_path / "file" / "store.sqlite")
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_is_no_store(tmp_path, there):
+    outside, folder = tmp_path / "outside.sqlite", tmp_path / "results"
+    folder.mkdir()
+    if there:
+        Store(outside).close()
+    before = outside.read_bytes() if there else None
+    (folder / "store.sqlite").symlink_to(outside)
+    with pytest.raises(StoreError, match="is a link, not a file"):
+        Store(folder / "store.sqlite")
+    assert (outside.read_bytes() if there else None) == before
+    assert outside.exists() == there
+
+
 def test_two_runs_can_use_one_store(tmp_path):
     with Store(tmp_path / "store.sqlite") as one, Store(tmp_path / "store.sqlite") as other:
         one.put(records(3))

@@ -224,6 +224,7 @@ def test_the_study_itself_is_valid(tmp_path):
         ("{method: L, metric", "{method: [L, K], metric", 19, "names the method 'K'"),
         # figures and claims
         ("kind: plane", "kind: plain", 21, "did you mean 'plane'?"),
+        ("f: {kind", '"": {kind', 21, "a figure needs a name"),
         (", metric: error}\n", "}\n", 21, "needs 'metric'"),
         ("metric: error}\n", "metric: error, colour: red}\n", 21, "has no option 'colour'"),
         ("kind: plane, method: L, metric: error", "kind: boundaries, methods: [S]", 21, "needs data in the plane"),
