@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +11,7 @@ from typing import Annotated
 import typer
 
 from mmc.cli import completing
+from mmc.threads import ONE_THREAD
 
 gc.set_threshold(100_000)  # what imports make stays: to look through it again and again is a fifth of the start
 
@@ -83,6 +85,12 @@ def main() -> None:
     sys.exit(guarded(app))
 
 
+def _one_thread() -> None:
+    """Keep numpy from starting threads: workers have one each, and this process plans and prints."""
+    for name, one in ONE_THREAD.items():
+        os.environ.setdefault(name, one)
+
+
 def _use(files: list[Path] | None) -> list[Path] | None:
     """Load the plugins that the user names, before the verb asks for anything of them."""
     from mmc import plugins
@@ -125,6 +133,7 @@ def run(
 
     Example:  mmc run configs/breast_cancer.yaml --jobs 2
     """
+    _one_thread()
     from mmc.cli import verbs
     from mmc.cli.choices import Places, Power, Selection
 
@@ -202,6 +211,7 @@ def check(
 
     Example:  mmc check breast_cancer
     """
+    _one_thread()
     from mmc.cli import check_verb
     from mmc.cli.choices import Places, Power, Selection
 

@@ -15,7 +15,6 @@ from mmc.methods.solution import Status
 
 Work = Callable[[Unit], Sequence[Record]]
 TERMINAL = {getattr(signal, name) for name in ("SIGINT", "SIGQUIT", "SIGHUP") if hasattr(signal, name)}
-THREADS = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMBA", "NUMEXPR")  # whose libraries get one thread
 BATCH_SECONDS = 0.05  # shorter units are sent several at a time
 
 

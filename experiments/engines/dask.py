@@ -21,7 +21,7 @@ import dask
 from distributed import Client, KilledWorker, LocalCluster, Worker, WorkerPlugin, utils
 
 from mmc.datasets.dataset import DataSet
-from mmc.experiments.engines.base import THREADS, Tell, Work, Workers, kept_off, untold
+from mmc.experiments.engines.base import Tell, Work, Workers, kept_off, untold
 from mmc.experiments.engines.crew import MOST, Member, Sent, Waiting, answer_of, still_open
 from mmc.experiments.engines.remote import LENT, Answer, Order, carry_out, code_of, digest_of, roots_of
 from mmc.experiments.errors import EngineError
@@ -29,6 +29,7 @@ from mmc.experiments.fingerprint import DISTRIBUTION
 from mmc.experiments.records import Record
 from mmc.experiments.trials import run_unit
 from mmc.experiments.units import Unit
+from mmc.threads import ONE_THREAD
 
 T = TypeVar("T")
 Code = Mapping[str, str]
@@ -40,9 +41,8 @@ _GRACE = 5.0  # seconds to say goodbye
 _FETCHING = 16  # answers that are fetched at once
 _PLAIN = {  # of a local cluster's workers
     "distributed.worker.profile.enabled": False,  # its sampler holds up a solver's Python every 10 ms
-    "distributed.nanny.pre-spawn-environ": {  # without dask's habit of giving memory back to the system after every array
-        name + "_NUM_THREADS": 1 for name in THREADS
-    },
+    # without dask's habit of giving memory back to the system after every array
+    "distributed.nanny.pre-spawn-environ": ONE_THREAD,
 }
 _LOADED = ("distributed", "mmc.experiments.engines.remote", "mmc.experiments.trials", "mmc.methods.base")
 _log = logging.getLogger("mmc")

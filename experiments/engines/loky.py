@@ -22,7 +22,6 @@ from typing import Any
 
 from mmc.experiments.engines.base import (
     BATCH_SECONDS,
-    THREADS,
     Tell,
     Work,
     Workers,
@@ -36,6 +35,7 @@ from mmc.experiments.errors import EngineError
 from mmc.experiments.records import Record
 from mmc.experiments.trials import run_unit
 from mmc.experiments.units import Unit
+from mmc.threads import ONE_THREAD
 
 _TRIES = 2
 _MOST = 64  # units that a worker holds at once
@@ -123,8 +123,9 @@ class _Worker:
         self.started = self.free = False
         self.size = 1
         self.pipe, theirs = context.Pipe()
-        env = {name + "_NUM_THREADS": "1" for name in THREADS}
-        self._process: Any = context.Process(target=_serve, args=(theirs, os.getpid(), work), daemon=True, env=env)
+        self._process: Any = context.Process(
+            target=_serve, args=(theirs, os.getpid(), work), daemon=True, env=ONE_THREAD
+        )
         with kept_off():
             self._process.start()
         theirs.close()
