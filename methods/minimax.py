@@ -208,7 +208,7 @@ class MPM(MomentMethod):
 
         The first is the best for the positive class, with nothing promised to the negative one; the last is the
         opposite. In between the accuracy of the negative class rises in cosine steps, finer towards both ends. With a kernel,
-        a ridge and more than 2,000 points it is that of landmarks, a little below that of all points.
+        a ridge and more than 2,000 points it is that of landmarks: no better than that of all points.
         """
         check_is_fitted(self)
         if n < 2:

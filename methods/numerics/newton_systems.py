@@ -16,7 +16,7 @@ from mmc.methods.numerics.kernels import Array
 
 Step = tuple[Array, float, Array]  # d_v, d_b, d_λ
 _BLOCK = 64  # columns that LAPACK treats at once
-_SHORT = 1e13  # squared length, beside a diagonal of 1, of what can be eliminated: rounding leaves 1e-3 of the answer, and refining mends it
+_SHORT = 1e13  # squared length, beside a diagonal of 1, of what can be eliminated: rounding may change a tenth of the answer, which refining mends
 
 
 class Reduced:

@@ -42,11 +42,9 @@ VERSION = f"interior point with correctors, scipy {scipy.__version__}"
 _NEAR = 0.05  # a point whose SVM margin is below 1 + this is in both sets from the start
 _WIDE = 2.5  # times as many are among the columns: missing ones cost more rounds than missing rows
 _IDLE = 0.01  # of the mean v: after a first round of interior points, rows with less are taken out
-_ALL, _MOST = (
-    5,
-    1000,
-)  # if the points near the margin are one in so many, interior points take all, up to so many: they leave out what is idle
 _FAR = 0.1  # and columns whose margin is above 1 + this: the later rounds are the dear ones
+_ALL = 5  # if one point in so many is near the margin, interior points take all: they leave out what is idle
+_MOST = 1000  # points of which they do so
 
 
 @dataclass(frozen=True)
