@@ -20,7 +20,7 @@ from mmc.methods.fitted import Judged
 from mmc.methods.numerics.cholesky import dimensions
 from mmc.methods.numerics.kernel_moments import KernelMoments
 from mmc.methods.numerics.kernels import Array, Kernel
-from mmc.methods.numerics.left_out import LeftOut, within_reach
+from mmc.methods.numerics.left_out import LeftOut
 from mmc.methods.numerics.memory import require
 from mmc.methods.problems.delivered import Verdict
 from mmc.methods.problems.ellipsoid_geometry import Coordinates, Geometry, KernelGeometry
@@ -207,9 +207,9 @@ class ErrorRateClassifier(MomentMethod):
     def _linear_view(self, train: Training) -> _View:
         m = train.moments()
         regular = self._regular(lambda: m.spreads)
-        rows = m.shrunk_rows(*regular.shrinkage)
-        known = m.covariances(*regular.shrinkage) if len(rows) > rows.shape[1] else None
-        geometry = Coordinates(m.member, self._total(regular), m.difference, rows, known)
+        total, (pos, neg) = self._total(regular), regular.shrinkage
+        known = m.covariances(regular.shrinkage, total) if len(m.rows) > m.rows.shape[1] else None
+        geometry = Coordinates(m.member, total, m.difference, m.rows, known, (1 - pos, 1 - neg))
         return _View(geometry if geometry.definite else geometry.compressed, regular)
 
     def _kernel_view(self, train: Training) -> _View:
@@ -330,10 +330,8 @@ class ErrorRateClassifier(MomentMethod):
             m = view.plain
             return LeftOut.of_gram(m.G, m.g, m.dd, train.sign > 0, c0, weights, m.share)
         moments = train.moments()
-        weights = within_reach(weights, (moments.cov_pos.trace(), moments.cov_neg.trace()), c0)
-        M = weights[0] * moments.cov_pos + weights[1] * moments.cov_neg
-        M.ravel()[:: len(M) + 1] += c0
-        return LeftOut.in_coordinates(moments.rows, moments.split, M, moments.difference, weights)
+        S, d = moments.plain_covariances, moments.difference
+        return LeftOut.of_covariances(moments.rows, moments.split, S, d, c0, weights)
 
 
 def _kappa(eta: float) -> float:

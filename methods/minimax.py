@@ -322,9 +322,7 @@ class MPM(MomentMethod):
             if isinstance(self.ridge, str):
                 regular = replace(regular, ridge=(max(regular.ridge[0], least), max(regular.ridge[1], least)))
         added = self._total(regular)
-        S = m.covariances(*regular.shrinkage)
-        S.reshape(2, -1)[:, :: len(d) + 1] += np.array(added)[:, None]
-        Sx, Sy = S
+        Sx, Sy = m.covariances(regular.shrinkage, added)
         if min(added) == 0:
             basis = shared_range(d, Sx, Sy)
             pair = MomentPair(basis.T @ d, basis.T @ Sx @ basis, basis.T @ Sy @ basis)

@@ -53,11 +53,16 @@ def pivoted_cholesky(K: Array, tol: float | None = None) -> PivotedFactor:
 
     ``tol=None`` stops where LAPACK does: at n · eps, the rounding errors of the factorisation itself.
     """
-    floor = -1.0 if tol is None else tol * float(np.max(np.diagonal(K)))
-    factor, order, rank, _ = dpstrf(K.T, tol=floor, lower=1)  # the transpose of a C array is what LAPACK can copy fast
+    factor, order, rank = _pivoted(K, -1.0 if tol is None else tol * float(np.max(np.diagonal(K))))
     rows = np.empty((len(K), rank))
     rows[order - 1] = np.tril(factor[:, :rank])
     return PivotedFactor(rows, order[:rank] - 1)
+
+
+def _pivoted(K: Array, floor: float) -> tuple[Array, Index, int]:
+    """Return LAPACK's factor, whose upper triangle has no meaning, the order of the pivots from 1 on, and the rank."""
+    factor, order, rank, _ = dpstrf(K.T, tol=floor, lower=1)  # the transpose of a C array is what LAPACK can copy fast
+    return factor, order, rank
 
 
 def factored(A: Array, added: Array | float, *, clean: bool = False) -> tuple[Array, bool]:
@@ -96,7 +101,7 @@ def dimensions(K: Array) -> int:
     least = ROUNDING * float(np.max(np.diagonal(K)))
     if factored(K, -(1 + ROUNDING) * least)[1]:  # no pivot is below the smallest eigenvalue
         return len(K)
-    return pivoted_cholesky(K, ROUNDING).rank
+    return _pivoted(K, least)[2]
 
 
 def landmarks(columns: Callable[[Index], Array], diagonal: Array, most: int) -> PivotedFactor:

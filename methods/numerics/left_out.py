@@ -54,20 +54,31 @@ class Held:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """The points of both classes: ``e`` = u'w, ``q`` = u'M⁻¹u; ``along`` = d'w, ``weights`` are the c_i."""
+    """All points, the first ``split`` of the positive class: ``e`` = u'w, ``q`` = u'M⁻¹u; ``along`` = d'w, ``weights`` are the c_i."""
 
-    e: tuple[Array, Array]
-    q: tuple[Array, Array]
+    e: Array
+    q: Array
+    split: int
     along: float
     weights: tuple[float, float]
 
     @classmethod
+    def of_covariances(
+        cls, rows: Array, split: int, S: Array, d: Array, c0: float, weights: tuple[float, float]
+    ) -> LeftOut:
+        """Return them where the covariances S_i and the rows u/√n are known: of the positive class before the ``split``."""
+        from mmc.methods.numerics.row_passes import mixed, traces  # compiled: not every method needs it
+
+        weights = _within_reach(weights, traces(S), c0)
+        return cls.in_coordinates(rows, split, mixed(S, c0, weights), d, weights)
+
+    @classmethod
     def in_coordinates(cls, rows: Array, split: int, M: Array, d: Array, weights: tuple[float, float]) -> LeftOut:
-        """Return them where M, which is overwritten, and the rows u/√n are known: of the positive class before the ``split``."""
+        """Return them where M, which is overwritten, and the rows are known."""
         from mmc.methods.numerics.row_passes import leverages  # compiled: not every method needs it
 
         e, q, along = leverages(rows, split, M, d)
-        return cls((e[:split], e[split:]), (q[:split], q[split:]), along, weights)
+        return cls(e, q, split, along, weights)
 
     @classmethod
     def of_gram(
@@ -87,7 +98,7 @@ class LeftOut:
         """
         diagonal, counts = G.diagonal(), (np.count_nonzero(positive), np.count_nonzero(~positive))
         trace = float(diagonal @ positive) / share[0], float(diagonal @ ~positive) / share[1]
-        first, second = within_reach(weights, trace, c0)
+        first, second = _within_reach(weights, trace, c0)
         T = np.where(positive, c0 * share[0] / first, c0 * share[1] / second)
         L, made = factored(G, T, clean=True)
         x = dpotrs(L, g, lower=1)[0] if made else np.full(len(T), nan)
@@ -95,26 +106,27 @@ class LeftOut:
         scale = np.where(positive, counts[0] / share[0], counts[1] / share[1])  # of the squared length of a row
         e = T / c0 * x * np.sqrt(scale)
         q = T / c0 * (1 - T * inverse) * scale
-        return cls((e[positive], e[~positive]), (q[positive], q[~positive]), float(dd - g @ x) / c0, (first, second))
+        order = np.concatenate([np.flatnonzero(positive), np.flatnonzero(~positive)])
+        return cls(e[order], q[order], int(counts[0]), float(dd - g @ x) / c0, (first, second))
 
     def held(self, shares: tuple[float, float]) -> tuple[Held, Held]:
         """Return the held-out moments of both classes.
 
         ``shares`` say how far the threshold is from each mean, as a share of d'w.
         """
-        return self._held(0, 1.0, shares[0]), self._held(1, -1.0, shares[1])
-
-    def _held(self, side: int, sign: float, share: float) -> Held:
         from mmc.methods.numerics.row_passes import spreads_away  # compiled: not every method needs it
 
-        n = len(self.e[side])
-        if n < 2:
-            return Held(nan, n)
-        kappa = spreads_away(self.e[side], self.q[side], self.along, float(self.weights[side]), share, sign)
-        return Held(0.0 if isnan(kappa) else kappa, n)  # nan: rounding left nothing to judge by
+        pos, neg = spreads_away(self.e, self.q, self.split, self.along, self.weights, shares)
+        return _held(pos, self.split), _held(neg, len(self.e) - self.split)
 
 
-def within_reach(weights: tuple[float, float], traces: tuple[float, float], c0: float) -> tuple[float, float]:
+def _held(kappa: float, n: int) -> Held:
+    if n > 1 and isnan(kappa):  # rounding left nothing to judge by
+        kappa = 0.0
+    return Held(kappa, n)
+
+
+def _within_reach(weights: tuple[float, float], traces: tuple[float, float], c0: float) -> tuple[float, float]:
     """Return the c_i, brought to where c_i Σ_i can be told from c0 I and c0 I from it."""
     least, most = _REACH
     first, second = (

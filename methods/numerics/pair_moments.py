@@ -123,15 +123,6 @@ class PairMoments:
             mean *= sign
         return bool(np.all(np.abs(mean @ seen) <= len(seen) * _EPS * np.abs(seen).max(axis=0)))
 
-    def shrunk_rows(self, pos: float, neg: float) -> Array:
-        """Return the rows of the covariances times 1 - ``pos`` and 1 - ``neg``."""
-        if pos == neg == 0:
-            return self.rows
-        rows = np.empty_like(self.rows)
-        np.multiply(self.rows[: self.split], sqrt(1 - pos), out=rows[: self.split])
-        np.multiply(self.rows[self.split :], sqrt(1 - neg), out=rows[self.split :])
-        return rows
-
     @cached_property
     def spreads(self) -> tuple[Spread, Spread]:
         """What a shrinkage asks of the two classes."""
@@ -142,8 +133,11 @@ class PairMoments:
         if p > least:
             pos, neg = Spread.of(self.rows[: self.split]), Spread.of(self.rows[self.split :])
         else:
-            pos = Spread.of_covariance(self.rows[: self.split], self.cov_pos)
-            neg = Spread.of_covariance(self.rows[self.split :], self.cov_neg)
+            from mmc.methods.numerics.row_passes import spread_sums  # compiled: not every method needs it
+
+            n, m = self.split, len(self.rows) - self.split
+            (trace, trace2, fourth), (other, other2, other4) = spread_sums(self.rows, n, self.plain_covariances)
+            pos, neg = Spread(n, p, trace, trace2, n * n * fourth), Spread(m, p, other, other2, m * m * other4)
         if self.roots is None:
             return pos, neg
         norms = np.einsum("ij,ij->i", self.rows, self.rows) / self.roots  # ‖x - μ‖²·√share
@@ -153,24 +147,33 @@ class PairMoments:
             replace(neg, n=self.counts[1], fourth=self.counts[1] * float(fourth[1])),
         )
 
-    def covariances(self, pos: float, neg: float) -> Array:
-        """Return both covariances as one array, times 1 - ``pos`` and 1 - ``neg``."""
-        S = np.empty((2, *self.cov_pos.shape))
-        np.multiply(self.cov_pos, 1 - pos, out=S[0])
-        np.multiply(self.cov_neg, 1 - neg, out=S[1])
+    def covariances(self, shrinkage: tuple[float, float], ridge: tuple[float, float]) -> Array:
+        """Return both covariances as one array, times 1 - shrinkage_i, with ridge_i on the diagonal."""
+        p = len(self.mean_pos)
+        S: Array = self.plain_covariances * np.array([[[1 - shrinkage[0]]], [[1 - shrinkage[1]]]])
+        S.reshape(2, -1)[:, :: p + 1] += np.array([[ridge[0]], [ridge[1]]])
         return S
 
     @cached_property
+    def plain_covariances(self) -> Array:
+        """The covariances of both classes, as one array."""
+        p = self.rows.shape[1]
+        S = np.empty((2, p, p))
+        for rows, out in ((self.rows[: self.split], S[0]), (self.rows[self.split :], S[1])):
+            np.matmul(rows.T, rows, out=out)
+        return S
+
+    @property
     def cov_pos(self) -> Array:
         """The covariance of the positive class."""
-        rows = self.rows[: self.split]
-        return rows.T @ rows
+        S: Array = self.plain_covariances[0]
+        return S
 
-    @cached_property
+    @property
     def cov_neg(self) -> Array:
         """The covariance of the negative class."""
-        rows = self.rows[self.split :]
-        return rows.T @ rows
+        S: Array = self.plain_covariances[1]
+        return S
 
 
 def _spread(m: Moments) -> Spread:

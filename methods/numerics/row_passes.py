@@ -11,6 +11,8 @@ from mmc.methods.numerics.compiled import compiled_safely
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.numerics.triangles import backward, dot, forward, lower, squares
 
+Pair = tuple[float, float]  # of the positive and of the negative class
+
 
 @compiled_safely
 def centred(X: Array, positive: NDArray[np.bool_]) -> tuple[Array, Array, int]:
@@ -39,8 +41,7 @@ def centred(X: Array, positive: NDArray[np.bool_]) -> tuple[Array, Array, int]:
 
 
 @compiled_safely
-def spread_sums(rows: Array, S: Array) -> tuple[float, float, float]:
-    """Return Σ‖x‖², Σ S_ij² and Σ‖x‖⁴ of the rows x of a class and their S = rows'rows."""
+def _spread_sums(rows: Array, S: Array) -> tuple[float, float, float]:
     trace, fourth, trace2 = 0.0, 0.0, 0.0
     for x in rows:
         square = dot(x, x)
@@ -49,6 +50,12 @@ def spread_sums(rows: Array, S: Array) -> tuple[float, float, float]:
     for x in S:
         trace2 += dot(x, x)
     return trace, trace2, fourth
+
+
+@compiled_safely
+def spread_sums(rows: Array, split: int, S: Array) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+    """Return Σ‖x‖², Σ S_ij² and Σ‖x‖⁴ of the rows x of either class and their S = rows'rows."""
+    return _spread_sums(rows[:split], S[0]), _spread_sums(rows[split:], S[1])
 
 
 @compiled_safely
@@ -82,9 +89,41 @@ def leverages(rows: Array, split: int, M: Array, d: Array) -> tuple[Array, Array
 
 
 @compiled_safely
-def spreads_away(e: Array, q: Array, along: float, weight: float, share: float, sign: float) -> float:
-    """Return how many spreads the mean of the left-out points of a class is on its own side (see `left_out`)."""
+def traces(S: Array) -> Pair:
+    """Return the traces of two matrices."""
+    first, second = 0.0, 0.0
+    for i in range(S.shape[1]):
+        first += S[0, i, i]
+        second += S[1, i, i]
+    return first, second
+
+
+@compiled_safely
+def mixed(S: Array, c0: float, c: Pair) -> Array:
+    """Return c0 I + Σ_i c_i S_i."""
+    n = S.shape[1]
+    M = np.empty((n, n))
+    for i in range(n):
+        for j in range(n):
+            M[i, j] = c[0] * S[0, i, j] + c[1] * S[1, i, j]
+        M[i, i] += c0
+    return M
+
+
+@compiled_safely
+def spreads_away(e: Array, q: Array, split: int, along: float, weights: Pair, shares: Pair) -> Pair:
+    """Return how many spreads the mean of the left-out points of either class is on its own side (see `left_out`); nan for one point."""
+    return (
+        _spreads_away(e[:split], q[:split], along, weights[0], shares[0], 1.0),
+        _spreads_away(e[split:], q[split:], along, weights[1], shares[1], -1.0),
+    )
+
+
+@compiled_safely
+def _spreads_away(e: Array, q: Array, along: float, weight: float, share: float, sign: float) -> float:
     n, total, square = len(e), 0.0, 0.0
+    if n < 2:
+        return nan
     gamma, values = weight / (n - 1), np.empty(n)
     for i in range(n):
         off = (sign * e[i] - q[i] / (n - 1)) / (1 - gamma * q[i])  # u'w_x
@@ -98,6 +137,25 @@ def spreads_away(e: Array, q: Array, along: float, weight: float, share: float, 
     if spread > 0:
         return mean / spread
     return inf if mean > 0 else 0.0
+
+
+@compiled_safely
+def seen_along(X: Array, sign: Array, w: Array) -> tuple[Pair, Pair, float]:
+    """Return the means of w'x in both classes, its variances, and the largest ‖x‖."""
+    counts, means, variances, longest = np.zeros(2), np.zeros(2), np.zeros(2), 0.0
+    values = np.empty(len(X))
+    for i in range(len(X)):
+        x, side = X[i], 0 if sign[i] > 0 else 1
+        values[i] = dot(x, w)
+        counts[side] += 1.0
+        means[side] += values[i]
+        longest = max(longest, dot(x, x))
+    means /= counts
+    for i in range(len(X)):
+        side = 0 if sign[i] > 0 else 1
+        variances[side] += (values[i] - means[side]) ** 2
+    variances /= counts
+    return (means[0], means[1]), (variances[0], variances[1]), sqrt(longest)
 
 
 @compiled_safely

@@ -15,21 +15,21 @@ Pair = tuple[float, float]
 
 @compiled_safely
 def measured(
-    rows: Array, split: int, d: Array, ridge: Pair, kappa: Pair, r: Array
+    rows: Array, split: int, part: Pair, d: Array, ridge: Pair, kappa: Pair, r: Array
 ) -> tuple[float, float, float, float, float]:
-    """Return r'r, d'r, the spreads s_i(r), and ‖d - Σ_i κ_i Σ_i r/s_i‖²; the covariances are rows'rows of a class + ridge_i I."""
+    """Return r'r, d'r, the spreads s_i(r), and ‖d - Σ_i κ_i Σ_i r/s_i‖²; the covariances are part_i rows'rows + ridge_i I of a class."""
     norm2, along, h = dot(r, r), dot(d, r), np.empty(len(rows))
     spread, between = np.zeros(2), d.copy()
     for side in range(2):
         first, last = side * split, split + side * (len(rows) - split)
-        square = ridge[side] * norm2
+        square = 0.0
         for i in range(first, last):
             h[i] = dot(rows[i], r)
             square += h[i] ** 2
-        spread[side] = sqrt(square)
+        spread[side] = sqrt(part[side] * square + ridge[side] * norm2)
         share = kappa[side] / spread[side] if spread[side] > 0 else 0.0
         for i in range(first, last):
-            weight = share * h[i]
+            weight = share * part[side] * h[i]
             for j in range(len(d)):
                 between[j] -= weight * rows[i, j]
         for j in range(len(d)):

@@ -45,15 +45,6 @@ class Spread:
         return cls.of_products(p, product, np.einsum("ij,ij->i", rows, rows))
 
     @classmethod
-    def of_covariance(cls, rows: Array, S: Array) -> Spread:
-        """Return it for the rows (x_k - μ)/√n whose covariance S is known."""
-        from mmc.methods.numerics.row_passes import spread_sums  # compiled: not every method needs it
-
-        n, p = rows.shape
-        trace, trace2, fourth = spread_sums(rows, S)
-        return cls(n, p, trace, trace2, n * n * fourth)
-
-    @classmethod
     def of_products(cls, p: int, product: Array, norm2: Array) -> Spread:
         """Return it for rows'rows or for rows rows', in a span of p dimensions, and the squared lengths of the rows."""
         n = len(norm2)

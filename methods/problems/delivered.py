@@ -183,13 +183,14 @@ class SidesStack:
 
 @dataclass(frozen=True)
 class OnMoments(Delivered):
-    """The rule of a fit from moments alone: the judging points are the two means, ``within`` is the variance of f in either class."""
+    """A linear rule of which only moments are asked: the judging points are the two means, ``within`` is the variance of f in either class."""
 
     within: Pair = (0.0, 0.0)
 
     @property
-    def variances(self) -> Pair:
-        return self.within
+    def _moments(self) -> tuple[float, float, float, float]:
+        pos, neg = self.expansion.tolist()
+        return pos, neg, *self.within
 
 
 @dataclass(frozen=True)

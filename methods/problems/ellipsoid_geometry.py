@@ -75,12 +75,19 @@ class Geometry:
 class Coordinates(Geometry):
     """Feature space itself: ``rows`` is B', the rows of the positive class first.
 
-    ``known`` are Σ1 and Σ2 without ridge, as one array, if they are.
+    ``plain`` are these rows before the covariances were shrunk to a ``share``. ``known`` are Σ1 and Σ2, ridge included, as one
+    array, if they are.
     """
 
     mean_difference: Array
-    rows: Array
+    plain: Array
     known: Array | None = None
+    share: tuple[float, float] = (1.0, 1.0)
+
+    @cached_property
+    def rows(self) -> Array:
+        """B', made only if it is asked for: where the covariances are definite, they and the plain rows do."""
+        return self.plain if self.share == (1.0, 1.0) else self.plain * np.sqrt(self.member @ self.share)[:, None]
 
     def pull(self, v: Array) -> Array:
         return self.rows @ v
@@ -121,13 +128,12 @@ class Coordinates(Geometry):
     @cached_property
     def covariances(self) -> Array:
         """Σ1 and Σ2, ridge included, as one 2 × n × n array."""
+        if self.known is not None:
+            return self.known
         n = len(self.d)
-        if self.known is None:
-            S = np.empty((2, n, n))
-            for part, out in zip(self.parts, S, strict=True):
-                np.matmul(part.T, part, out=out)
-        else:
-            S = self.known.copy()
+        S = np.empty((2, n, n))
+        for part, out in zip(self.parts, S, strict=True):
+            np.matmul(part.T, part, out=out)
         if any(self.ridge):
             S.reshape(2, -1)[:, :: n + 1] += np.array(self.ridge)[:, None]
         return S
@@ -135,13 +141,12 @@ class Coordinates(Geometry):
     @cached_property
     def definite(self) -> bool:
         """Whether both covariances are safely positive definite: then no ball can collapse."""
-        n = len(self.d)
-        few = any(len(part) <= n and ridge == 0 for part, ridge in zip(self.parts, self.ridge, strict=True))
-        if few or len(self.rows) <= n:
+        n, m, split, (first, second) = len(self.d), len(self.plain), self.split, self.ridge
+        if m <= n or (split <= n and first == 0) or (m - split <= n and second == 0):
             return False
-        if min(self.ridge) > 0:  # no pivot is below the ridge
+        if first > 0 and second > 0:  # no pivot is below the ridge
             variances = self.covariances.reshape(2, -1)[:, :: n + 1]
-            if min(self.ridge) > 1e-8 * float(variances.max()):
+            if min(first, second) > 1e-8 * float(variances.max()):
                 return True
         from mmc.methods.numerics.triangles import safely_definite  # compiled: not every geometry needs it
 
@@ -178,7 +183,7 @@ class Coordinates(Geometry):
 
     @cached_property
     def edge(self) -> FeasibleEdge:
-        small = self if len(self.rows) > len(self.d) else self.spanned
+        small = self if len(self.plain) > len(self.d) else self.spanned
         return FeasibleEdge.of(small.d, *small.covariances)
 
 

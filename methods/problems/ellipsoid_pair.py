@@ -71,8 +71,9 @@ def certify(problem: EllipsoidPair, r: Array, u: Array | None = None) -> Separat
     if u is None and isinstance(geometry, Coordinates):
         from mmc.methods.numerics.separations import measured  # compiled: not every solver needs it
 
-        rows = np.ascontiguousarray(geometry.rows)
-        return _separation(kappa, *measured(rows, geometry.split, geometry.d, geometry.ridge, kappa, r))
+        rows = np.ascontiguousarray(geometry.plain)
+        found = measured(rows, geometry.split, geometry.share, geometry.d, geometry.ridge, kappa, r)
+        return _separation(kappa, *found)
     h = geometry.pull(r)
     norm2, along = float(geometry.products(r, r, h)), float(geometry.along(r))
     first, second = ((h * h) @ geometry.member).tolist()

@@ -18,7 +18,7 @@ from scipy.linalg import cho_solve, solve_triangular
 from mmc.methods.numerics.cholesky import PivotedFactor
 from mmc.methods.numerics.gram import LazyGram
 from mmc.methods.numerics.kernels import Array
-from mmc.methods.numerics.left_out import LeftOut, within_reach
+from mmc.methods.numerics.left_out import LeftOut
 from mmc.methods.problems.ellipsoid_geometry import Geometry
 from mmc.methods.problems.feasible_edge import FeasibleEdge
 
@@ -106,11 +106,9 @@ class LargeGeometry(Geometry):
 
     def left_out(self, c0: float, weights: tuple[float, float]) -> LeftOut:
         """Return what is known of every point left out of the rule w = (c0 I + c1 Σ1 + c2 Σ2)⁻¹ d among landmarks."""
-        weights = within_reach(weights, (float(self.plain[0].trace()), float(self.plain[1].trace())), c0)
-        M = np.tensordot(weights, self.plain, 1)
-        M.ravel()[:: len(M) + 1] += c0
         first, second = self.landmark_rows()
-        return LeftOut.in_coordinates(np.concatenate([first, second]), len(first), M, self.inner[0], weights)
+        rows = np.concatenate([first, second])
+        return LeftOut.of_covariances(rows, len(first), self.plain, self.inner[0], c0, weights)
 
     def on_points(self, alpha: float, beta: Array) -> Array:
         """Return the coefficients of the points in αd + Φβ."""

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from mmc.methods import InfeasibleProblem
+from mmc.methods.problems.ellipsoid_geometry import Coordinates
 from mmc.methods.problems.ellipsoid_pair import EllipsoidPair, certify
 from mmc.methods.solvers import cvxpy_error_rate, ellipsoid, margin_socp, secular
 
@@ -118,3 +119,16 @@ def test_the_edge_is_where_solvers_change_their_mind():
             secular.solve(EllipsoidPair(geometry, (kappa1, edge * (1 + 1e-5))))
         assert geometry.edge.mirrored.largest(edge) == pytest.approx(kappa1, rel=1e-9)
     assert np.isnan(geometry.edge.largest(100.0))
+
+
+def test_a_share_of_the_covariances_is_the_same_problem_as_shorter_rows():
+    P, N = fold("heart_cleveland")
+    whole, share = coordinates(P, N, ridge=0.1), (0.9, 0.6)
+    rows = whole.rows * np.sqrt(whole.member @ share)[:, None]
+    problem = EllipsoidPair(Coordinates(whole.member, whole.ridge, whole.d, whole.plain, None, share), kappa(0.5, 0.9))
+    other = EllipsoidPair(Coordinates(whole.member, whole.ridge, whole.d, rows), problem.kappa)
+    np.testing.assert_allclose(problem.geometry.covariances, other.geometry.covariances, rtol=1e-12, atol=1e-14)
+    r = secular.solve(problem).primal
+    for seen in (certify(problem, r), certify(other, r)):
+        assert seen.gap < 1e-10
+    assert certify(problem, r + 0.1).gap == pytest.approx(certify(other, r + 0.1).gap, rel=1e-10)
