@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table as RichTable
 
+from mmc.cli.beside import Later, beside
 from mmc.cli.choices import Places, Power, Selection
 from mmc.cli.progress import Display
 from mmc.cli.shell import Told, console, resumable, spelling
@@ -48,6 +49,7 @@ def run(selection: Selection, places: Places, power: Power, fresh: bool = False)
         Store(places.store) as store,
         Display(out, configs) as watch,
         power.engine(watch) as engine,
+        beside() as later,
     ):
         watch.expect(places.outlook(configs, store))
         for config in watch.each():
@@ -69,22 +71,25 @@ def run(selection: Selection, places: Places, power: Power, fresh: bool = False)
                 else:
                     troubles.append(f"{config.name}: {error}" if len(configs) > 1 else str(error))
                 continue
-            failed += _finish(outcome, folder, out)
+            failed += _finish(outcome, folder, out, later)
     close(selection, "run", configs, watch, out)
     if troubles:
         raise ConfigError("\n".join(troubles))
     return 1 if failed else 0
 
 
-def _finish(outcome: Outcome, folder: Path, out: Console) -> int:
-    """Write and print what a run has found; return how many reasons there are for failed trials."""
+def _finish(outcome: Outcome, folder: Path, out: Console, later: Later) -> int:
+    """Write and print what a run has found, and draw it ``later``; return how many reasons there are for failed trials."""
     files = outcome.write(folder)
     print_table(outcome.table, out)
     out.print(_claims(outcome.claims))
     tell_failures(outcome, out)
-    if outcome.config.experiment.figures:
-        files += kept(outcome, folder, outcome.draw)
-    out.print(f"written to {folder}/: {', '.join(files)}\n", style="dim")
+
+    def draw() -> None:
+        drawn = kept(outcome, folder, outcome.draw) if outcome.config.experiment.figures else []
+        out.print(f"written to {folder}/: {', '.join(files + drawn)}\n", style="dim")
+
+    later(draw)
     return len(outcome.failures)
 
 
