@@ -13,6 +13,7 @@ import typer
 from mmc.cli import completing
 from mmc.threads import ONE_THREAD
 
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # to look for them reads a file of every package
 gc.set_threshold(100_000)  # what imports make stays: to look through it again and again is a fifth of the start
 
 app = typer.Typer(
@@ -82,7 +83,9 @@ def main() -> None:
     """Run the command; show what the user must fix as one message, with exit code 2."""
     from mmc.cli.shell import guarded
 
-    sys.exit(guarded(app))
+    code = guarded(app)
+    gc.freeze()  # all of it ends with the process: to look through it once more is a tenth of a short run
+    sys.exit(code)
 
 
 def _one_thread() -> None:

@@ -6,17 +6,18 @@ import datetime
 import time
 from collections.abc import Iterator, Sequence
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
-from rich.live import Live
-from rich.progress_bar import ProgressBar
 from rich.table import Table
 
 from mmc.cli.shell import console
 from mmc.experiments.config import Config
 from mmc.experiments.engines.base import Workers
 from mmc.experiments.run import Progress
+
+if TYPE_CHECKING:
+    from rich.live import Live
 
 _EVERY = 5.0
 _WIDEST = 40
@@ -50,6 +51,8 @@ class Display:
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
+            from rich.live import Live
+
             self._live = Live(console=self._console, get_renderable=self._screen, transient=True)
             self._live.start()
         return self
@@ -112,6 +115,8 @@ class Display:
 
     def _screen(self) -> Table | str:
         """Return what a terminal shows at this moment."""
+        from rich.progress_bar import ProgressBar
+
         if self._at < 0:
             return ""
         now = self._now

@@ -18,7 +18,7 @@ from mmc.cli import app
 from mmc.experiments import config, dataspec, grids, splits, statements
 from mmc.experiments.claims import from_markdown
 from mmc.experiments.config import bundled
-from mmc.experiments.figures import _KINDS
+from mmc.experiments.figures import FIGURES, options_of
 from mmc.experiments.folders import REFERENCE, packaged
 from mmc.experiments.layout import LOOKS
 from mmc.experiments.reference import kept_table
@@ -98,7 +98,8 @@ def config_page():
                 f"### `{name}`\n\n{entry['does']} ({kind(field.annotation)}; {default})\n\n```yaml\n{example}\n```\n"
             )
         if model is config.FigureSpec:
-            for key, figure in _KINDS.items():
+            for key in FIGURES:
+                figure = options_of(key)
                 options = ", ".join(f"`{name}`" for name in figure.model_fields) or "none"
                 parts.append(
                     f"- `{key}`: {figure.shows}. Options: {options}. {' '.join(inspect.getdoc(figure).split())}"

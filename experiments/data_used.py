@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from mmc.datasets import REGISTRY
 from mmc.datasets.dataset import DataSet
@@ -54,19 +54,22 @@ def troubles(config: Config, facts: Sequence[DataFacts]) -> Iterator[str]:
             yield f"{where}: {of.label}: class {name!r} has {count} rows only: one of them is {100 / count:.0f} % of its error rate"
 
 
-def too_large(config: Config, facts: Sequence[DataFacts], memory: int) -> Iterator[str]:
-    """Yield the methods whose kernel matrix of a training part takes more than so many bytes, and what to do instead."""
+def too_large(config: Config, facts: Sequence[DataFacts], memory: Callable[[], int]) -> Iterator[str]:
+    """Yield the methods whose kernel matrix of a training part takes more bytes than there are, and what to do instead.
+
+    ``memory`` is asked only where a method has such a matrix.
+    """
     experiment = config.experiment
     for of in facts:
         rows = round(of.rows * _share(experiment.split))
         bytes_needed = 8 * rows**2
         for label, spec in experiment.methods_on(of.label).items():
             kernel = spec.params.get("kernel", "linear")
-            if spec.method in _WHOLE_MATRIX and kernel != "linear" and bytes_needed > memory:
+            if spec.method in _WHOLE_MATRIX and kernel != "linear" and bytes_needed > (there := memory()):
                 yield (
                     f"{config.at('methods', label)}: {label} on {of.label}: the kernel matrix of {rows:,} training rows takes "
-                    f"{bytes_needed / 1e9:.0f} GB, and this machine has {memory / 1e9:.0f} GB. Take fewer rows "
-                    f"(`subsample: {_fitting(memory)}` in the data set), or `kernel: linear`, which needs the moments alone."
+                    f"{bytes_needed / 1e9:.0f} GB, and this machine has {there / 1e9:.0f} GB. Take fewer rows "
+                    f"(`subsample: {_fitting(there)}` in the data set), or `kernel: linear`, which needs the moments alone."
                 )
 
 

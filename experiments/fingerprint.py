@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 from collections.abc import Iterable
 from functools import cache
 from importlib import metadata
@@ -19,7 +20,7 @@ WORKER = "mmc.experiments.trials"
 # Fronts are not followed. A new method or data set changes no fit of another one, and data are in the key by content.
 _FRONTS = frozenset({"mmc", "mmc.datasets", "mmc.experiments", "mmc.methods", "mmc.methods.registry", "mmc.plugins"})
 DISTRIBUTION = {"sklearn": "scikit-learn"}
-_DECIDES_NOTHING = frozenset({"pydantic"})  # it checks configs
+_DECIDES_NOTHING = sys.stdlib_module_names | {"pydantic"}  # it checks configs
 _STATEMENT = re.compile(r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+)?import[ \t]+(\([^)]*\)|[^(\n#;]+)", re.MULTILINE)
 _COMMENT = re.compile(r"#.*")
 _NAMED = re.compile(r"([\w.]+|\*)(?:\s+as\s+\w+)?")
@@ -67,19 +68,24 @@ def _fingerprint(start: tuple[str, ...]) -> dict[str, str]:
     modules, libraries = closure(start)
     sha = hashlib.sha256()
     for module in modules:
-        sha.update(module.encode() + b"\0" + _file(module).read_bytes() + b"\0")
+        sha.update(module.encode() + b"\0" + _source(module) + b"\0")
     return {"source": sha.hexdigest()[:16], **{library: version(library) for library in libraries}}
 
 
 @cache
 def _hash(module: str) -> str:
     """Return the hash of a module's source, as it was when it was first asked for: that is what this process runs."""
-    return hashlib.sha256(_file(module).read_bytes()).hexdigest()[:16]
+    return hashlib.sha256(_source(module)).hexdigest()[:16]
+
+
+@cache
+def _source(module: str) -> bytes:
+    return _file(module).read_bytes()
 
 
 @cache
 def _imports(module: str) -> frozenset[str]:
-    return imported(_file(module).read_text("utf-8"))
+    return imported(_source(module).decode("utf-8"))
 
 
 def imported(source: str) -> frozenset[str]:
@@ -96,10 +102,16 @@ def imported(source: str) -> frozenset[str]:
 
 @cache
 def _file(module: str) -> Path:
-    """Return where the source of a module would be. Only the fronts are imported, to find their folders."""
+    """Return where the source of a module would be."""
     front = max((front for front in _FRONTS if f"{module}.".startswith(f"{front}.")), key=len)
+    base = _folder(front).joinpath(*module.removeprefix(front).split(".")[1:])
+    return base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
+
+
+@cache
+def _folder(front: str) -> Path:
+    """Return the folder of a front. Only fronts are imported, to find their folders."""
     spec = find_spec(front)
     assert spec is not None
     assert spec.origin is not None
-    base = Path(spec.origin).parent.joinpath(*module.removeprefix(front).split(".")[1:])
-    return base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
+    return Path(spec.origin).parent

@@ -15,7 +15,7 @@ from mmc.experiments.cells import Cell, Table, Verdict
 from mmc.experiments.claims import Claim, Kept
 from mmc.experiments.config import Experiment
 from mmc.experiments.escape import file_name
-from mmc.experiments.figures import FIGURES
+from mmc.experiments.figures import options_of
 from mmc.experiments.folders import packaged
 from mmc.experiments.latex import to_latex
 from mmc.experiments.layout import LOOKS, Grid, Heading, headings, measured, sign, spread_of
@@ -155,7 +155,7 @@ class Section:
             name = file_name(given)
             folder = self.result.folder or self.folder
             for path in sorted({*folder.glob(f"{name}.svg"), *folder.glob(f"{name}_*.svg")}):
-                yield Picture.of(path, FIGURES[spec.kind])
+                yield Picture.of(path, options_of(spec.kind).shows)
 
     @property
     def settings(self) -> list[tuple[str, str]]:

@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
-
 from mmc.experiments.config import Config
 from mmc.experiments.data_used import facts_of, too_large, troubles
 from mmc.experiments.engines.base import Engine, failed
@@ -101,8 +99,14 @@ def run(
 def warn(config: Config, units: Sequence[Unit]) -> None:
     """Log what a user should know of the data: a positive class that nobody stated, a class with few rows."""
     facts = facts_of(config, units)
-    for trouble in (*troubles(config, facts), *too_large(config, facts, psutil.virtual_memory().total)):
+    for trouble in (*troubles(config, facts), *too_large(config, facts, _memory)):
         _log.warning("warning: %s", trouble)
+
+
+def _memory() -> int:
+    import psutil
+
+    return int(psutil.virtual_memory().total)
 
 
 def recall(config: Config, store: Store, data_dir: Path | None = None) -> Outcome:

@@ -168,7 +168,7 @@ def number_of(seed: int, *words: str | int) -> int:
 
 def strata(y: NDArray[np.intp]) -> list[Index]:
     """Return the rows of each class, the largest value first: of two classes, the positive one."""
-    return [np.flatnonzero(y == value) for value in np.unique(y)[::-1]]
+    return [np.flatnonzero(y == value) for value in sorted(set(y.tolist()), reverse=True)]
 
 
 def check_folds(y: NDArray[np.intp], folds: int, place: KeyPath) -> None:

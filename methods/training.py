@@ -39,11 +39,14 @@ class Training:
     given: Array | None = None
     weight: Array | None = field(default=None, compare=False)
     pair: PairMoments | None = field(default=None, compare=False)  # the moments, if there are no rows
+    widths: set[float | None] = field(default_factory=set, compare=False)  # of the kernels that it is seen by
 
     def seen_by(self, spec: KernelSpec) -> Training:
         """Return the set as methods see it with this kernel: moved to 0, if it is far away and the kernel lets it be moved."""
         moved = self.work.once("near 0", self._near_zero)
-        return self if moved is None or not spec.movable else moved  # kept in its own work, self would be freed late
+        seen = self if moved is None or not spec.movable else moved  # kept in its own work, self would be freed late
+        seen.widths.add(spec.gamma)
+        return seen
 
     def _near_zero(self) -> Training | None:
         """Subtract the mean of every feature that is farther from 0 than its values are from each other; None if none is."""
@@ -71,7 +74,7 @@ class Training:
     def _gram(self, spec: KernelSpec) -> Array:
         n = len(self.X)
         require(COPIES * 8 * n**2, f"the Gram matrix of {n:,} points, with what the solver makes of it,", FEWER)
-        K = spec(self.X, self.X)
+        K = self._between(spec, self.X, "gram")
         if not spec.movable:  # these have no large numbers here
             spec.check_finite(K)
         return K
@@ -156,5 +159,12 @@ class Training:
         if 8 * len(X) * len(self.X) > WHOLE:
             return None
         return self.work.once(
-            ("cross", spec, id(X)), lambda: spec(X if self.origin is None else X - self.origin, self.X)
+            ("cross", spec, id(X)), lambda: self._between(spec, X if self.origin is None else X - self.origin, id(X))
         )
+
+    def _between(self, spec: KernelSpec, points: Array, name: object) -> Array:
+        """Return the kernel between some points and the training points. Gaussians of several widths share their products."""
+        if spec.kernel != "rbf" or len(self.widths) < 2:
+            return spec(points, self.X)
+        products: Array = self.work.once(("products", name), lambda: KernelSpec("linear")(points, self.X))
+        return spec.of_products(points, self.X, products)

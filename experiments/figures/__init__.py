@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,18 +13,8 @@ from pydantic import ValidationError
 from mmc.experiments import files
 from mmc.experiments.config import Experiment
 from mmc.experiments.escape import file_name
-from mmc.experiments.figures.banded import Banded
-from mmc.experiments.figures.boundaries import Boundaries
-from mmc.experiments.figures.curves import Curves
 from mmc.experiments.figures.drawing import Drawing, Kind, Problem
-from mmc.experiments.figures.ellipsoids import Ellipsoids
-from mmc.experiments.figures.hulls import Hulls
-from mmc.experiments.figures.knowledge import Knowledge
-from mmc.experiments.figures.pairs import Pairs
-from mmc.experiments.figures.plane import Plane
-from mmc.experiments.figures.ranks import Ranks
 from mmc.experiments.figures.svg import compact
-from mmc.experiments.figures.tradeoff import Tradeoff
 from mmc.experiments.plan import Unit
 from mmc.experiments.records import Json
 from mmc.experiments.results import Results
@@ -32,34 +23,35 @@ from mmc.words import nearest
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_KINDS: Mapping[str, type[Kind]] = {
-    "plane": Plane,
-    "boundaries": Boundaries,
-    "curves": Curves,
-    "tradeoff": Tradeoff,
-    "ellipsoids": Ellipsoids,
-    "hulls": Hulls,
-    "pairs": Pairs,
-    "knowledge": Knowledge,
-    "banded": Banded,
-    "ranks": Ranks,
-}
-FIGURES: Mapping[str, str] = {name: kind.shows for name, kind in _KINDS.items()}
+# The module of a kind has its name, and so has its class: it is imported when a config asks for it.
+FIGURES = (
+    "plane",
+    "boundaries",
+    "curves",
+    "tradeoff",
+    "ellipsoids",
+    "hulls",
+    "pairs",
+    "knowledge",
+    "banded",
+    "ranks",
+)
 _FONTS = ["DejaVu Sans", "Verdana"]  # an SVG names its font: where the first is not installed, one as wide
 
 
 def options_of(kind: str) -> type[Kind]:
     """Return the model of a kind's options."""
-    return _KINDS[kind]
+    model: type[Kind] = getattr(import_module(f"{__name__}.{kind}"), kind.capitalize())
+    return model
 
 
 def check(kind: str, options: Mapping[str, Json], experiment: Experiment) -> Iterator[Problem]:
     """Yield what is wrong with a figure of a config, before anything is fitted; places are below the figure's key."""
-    if kind not in _KINDS:
+    if kind not in FIGURES:
         yield ("kind",), f"no figure of kind {kind!r}: {nearest(kind, FIGURES)}"
         return
     try:
-        figure = _KINDS[kind].model_validate(options)
+        figure = options_of(kind).model_validate(options)
     except ValidationError as error:
         yield from _explained(kind, error)
     else:
@@ -67,7 +59,7 @@ def check(kind: str, options: Mapping[str, Json], experiment: Experiment) -> Ite
 
 
 def _explained(kind: str, error: ValidationError) -> Iterator[Problem]:
-    known = list(_KINDS[kind].model_fields)
+    known = list(options_of(kind).model_fields)
     for detail in error.errors():
         where = detail["loc"]
         name = ".".join(map(str, where))

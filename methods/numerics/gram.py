@@ -76,17 +76,6 @@ class LazyGram:
         parts = self._parts(np.arange(len(self)), _THIN)
         return np.vstack([function(self.spec(self.X[part], self.X)) for part in parts])
 
-    def single(self, points: Index) -> NDArray[np.float32]:
-        """Return K between some points in single precision. Their whole rows are made and kept."""
-        K, place = np.empty((len(points), len(points)), dtype=np.float32), np.full(len(self), -1)
-        place[points] = np.arange(len(points))
-        for part, rows in self._slabs:
-            for i in np.flatnonzero(place[part] >= 0):
-                K[place[part[i]]] = rows[i].take(points)
-        for part in self._parts(points[~self._kept[points]]):
-            K[place[part]] = self._make(part)[:, points]
-        return K
-
     def _make(self, part: Index) -> Array:
         """Return the rows of some points, and keep them if they fit into memory."""
         rows = self.spec(self.X[part], self.X)

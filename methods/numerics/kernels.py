@@ -71,7 +71,7 @@ class KernelSpec:
         if X is Z and len(X) > 2 * _TILE:
             return self._symmetric(X)
         if self.kernel == "rbf":
-            return self._gaussian(X, Z)
+            return self._gaussian(X, Z, X @ Z.T)
         K = X @ Z.T
         if self.kernel == "linear":
             return K
@@ -81,14 +81,20 @@ class KernelSpec:
         powers: Array = K**self.degree
         return powers
 
-    def _gaussian(self, X: Array, Z: Array) -> Array:
+    def of_products(self, X: Array, Z: Array, products: Array) -> Array:
+        """Return the matrix of "rbf", to the last bit, from that of "linear": all widths can share it."""
+        if X is Z and len(X) > 2 * _TILE:
+            return self._symmetric(X, products)
+        return self._gaussian(X, Z, products.copy())
+
+    def _gaussian(self, X: Array, Z: Array, K: Array) -> Array:
+        """Turn the products x_i'z_j into kernel values, in their place."""
         gamma, same = self._width, X is Z
         xx = np.einsum("ij,ij->i", X, X)
         zz = xx if same else np.einsum("ij,ij->i", Z, Z)
         if gamma * (xx.max(initial=0.0) + zz.max(initial=0.0)) > _ROUNDED:
-            K: Array = -gamma * cdist(X, Z, "sqeuclidean")
+            K = -gamma * cdist(X, Z, "sqeuclidean")
             return np.exp(K, out=K)
-        K = X @ Z.T
         K *= 2 * gamma
         K -= gamma * xx[:, None]
         K -= gamma * zz
@@ -143,15 +149,18 @@ class KernelSpec:
                     f"{lowest:.3g} to {highest:.3g}, so that the problem is not convex; take other parameters or another kernel"
                 ) from None
 
-    def _symmetric(self, X: Array) -> Array:
+    def _symmetric(self, X: Array, products: Array | None = None) -> Array:
         """Return the Gram matrix, computed on one side of the diagonal."""
         K = np.empty((len(X), len(X)))
         for start in range(0, len(X), _TILE):
             here = slice(start, start + _TILE)
-            K[here, :start] = self(X[here], X[:start])
+            part, before = X[here], X[:start]
+            for there, other in ((slice(start), before), (here, part)):
+                if products is None:
+                    K[here, there] = self(part, other)
+                else:
+                    K[here, there] = self._gaussian(part, other, products[here, there].copy())
             K[:start, here] = K[here, :start].T
-            part = X[here]
-            K[here, here] = self(part, part)
         return K
 
     def gradient(self, X: Array, Z: Array, weights: Array) -> Array:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmc.methods.numerics import compiled
-from mmc.methods.numerics.gram import LazyGram
+from mmc.methods.numerics.gram import Index, LazyGram
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.numerics.smo import descend
 from mmc.methods.problems.banded import BandedProblem
@@ -31,6 +31,8 @@ _ROUGH = 1e-3  # of ρ1: enough to know nearly all points that are at a bound
 _FINER = 20.0  # by how much a round improves, where it need not be better
 _PART = 1000  # points that a round adds, or half as many as are free
 _MANY = 1500  # free points from which on a Newton step is dear
+_ROOM = 1.125  # for points that later rounds add
+_ROWS = 128  # of the kernel that are made in one go
 _LEAST = 1e-11  # of ρ1: below is rounding
 
 
@@ -47,8 +49,10 @@ def solve(problem: BandedProblem, *, tol: float = 1e-6, max_iter: int | None = N
         end /= 10
         if not at.down_to(end * problem.rho1, limit):
             break
-        if end < 10 * tol and problem.certify(*problem.points(at.multipliers)).reached <= tol:
-            return problem.answer(at.multipliers, tol, at.steps, VERSION)
+        if end < 10 * tol:
+            primal, dual = problem.points(at.multipliers)
+            if problem.certify(primal, dual).reached <= tol:
+                return MachineAnswer(primal, dual, at.steps, VERSION)
 
     def descent(scale: float) -> Rough:
         if scale == 1:
@@ -63,7 +67,7 @@ def solve(problem: BandedProblem, *, tol: float = 1e-6, max_iter: int | None = N
 class _Descent:
     """β and G = Kβ, from 0 on, with C times ``scale``.
 
-    ``part`` are the points of the last round and ``K_part`` the kernel between them.
+    ``part`` are the points of the last round and ``K_part`` the kernel between them, with room for more.
     """
 
     def __init__(self, problem: BandedProblem, scale: float):
@@ -100,8 +104,8 @@ class _Descent:
                 self._choose(rise, fall)
             W, before = self.part, self.beta
             here = (self.above[W], self.below[W], self.low[W], self.high[W])
-            beta, G = before[W], self.G[W]
-            done = descend(self.K_part, *here, beta, G, max(end / 2, excess / _FINER), limit - self.steps)
+            beta = before[W]
+            done = descend(self.K_part, *here, beta, self.G[W], max(end / 2, excess / _FINER), limit - self.steps)
             if not done:  # what is left is the rounding of single precision
                 return False
             self.steps += done
@@ -118,7 +122,7 @@ class _Descent:
         return rise, fall
 
     def _choose(self, rise: Array, fall: Array) -> None:
-        """Take the free points and those that gain most; keep the last round's if they are among them."""
+        """Take the free points and those that gain most; the last round's stay while there is room."""
         free = self.free
         ends = float(np.min(fall)), float(np.max(rise))
         bias = np.clip(np.mean(rise[free]), *ends) if free.any() else sum(ends) / 2
@@ -133,6 +137,24 @@ class _Descent:
                 chosen[np.argsort(-side)[: most // 2]] = True
         known = np.zeros(len(free), dtype=bool)
         known[self.part] = True
-        if np.any(chosen & ~known) or np.sum(chosen) < len(self.part) / 2:
-            self.part = W = np.flatnonzero(chosen)
-            self.K_part = self.K.single(W) if isinstance(self.K, LazyGram) else self.K[np.ix_(W, W)].astype(np.float32)
+        new = np.flatnonzero(chosen & ~known)
+        if len(self.part) + len(new) > len(self.K_part) or np.sum(chosen) < len(self.part) / 2:
+            self._keep(np.flatnonzero(chosen[self.part]), len(new))
+        self._add(new)
+
+    def _keep(self, kept: Index, new: int) -> None:
+        """Keep only some places of the part, and make room for new points and some more."""
+        m, K, self.part = len(kept), self.K_part, self.part[kept]
+        room = int((m + new) * _ROOM)
+        self.K_part = np.empty((room, room), dtype=np.float32)
+        for row, place in zip(self.K_part, kept, strict=False):
+            row[:m] = K[place].take(kept)
+
+    def _add(self, new: Index) -> None:
+        """Add points to the part. Whole rows of K are made only of those that then move."""
+        K, m, self.part = self.K_part, len(self.part), np.concatenate([self.part, new])
+        n = len(self.part)
+        for start in range(m, n, _ROWS):
+            rows = slice(start, min(start + _ROWS, n))
+            K[rows, :n] = self.K[np.ix_(self.part[rows], self.part)]
+        K[:m, m:n] = K[m:n, :m].T

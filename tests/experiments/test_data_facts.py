@@ -22,11 +22,11 @@ def study(folder):
 
 def test_a_kernel_matrix_that_does_not_fit_is_told_with_its_size_and_what_to_do(tmp_path):
     config = study(tmp_path)
-    (said,) = too_large(config, [DataFacts("two_norm", {"a": 1, "b": 1}, "a", rows=200_000)], 24 * 10**9)
+    (said,) = too_large(config, [DataFacts("two_norm", {"a": 1, "b": 1}, "a", rows=200_000)], lambda: 24 * 10**9)
     assert "t.yaml:5: K on two_norm: the kernel matrix of 150,000 training rows takes 180 GB" in said
     assert "this machine has 24 GB" in said
     assert "`subsample: 27000`" in said
-    assert not list(too_large(config, [DataFacts("two_norm", {}, "a", rows=2000)], 24 * 10**9))
+    assert not list(too_large(config, [DataFacts("two_norm", {}, "a", rows=2000)], lambda: 24 * 10**9))
 
 
 def test_numbers_need_no_positive_class_and_words_do(tmp_path):

@@ -274,7 +274,7 @@ def test_what_only_the_data_can_say_is_said_before_the_fits(tmp_path, figure, wo
 
 @pytest.mark.parametrize("kind", FIGURES)
 def test_every_kind_says_what_it_shows_and_lists_its_options(kind):
-    assert FIGURES[kind]
+    assert options_of(kind).shows
     assert "kind" not in options_of(kind).model_fields
 
 

@@ -21,11 +21,13 @@ def edited(monkeypatch, tmp_path):
         copy.write_text(once(module).read_text("utf-8") + "\n# edited\n", "utf-8")
         monkeypatch.setattr(fp, "_file", lambda name: copy if name == module else once(name))
         fp._fingerprint.cache_clear()
+        fp._source.cache_clear()
         return fp.fingerprint(method, solver)
 
     yield after
     monkeypatch.undo()
     fp._fingerprint.cache_clear()
+    fp._source.cache_clear()
 
 
 @pytest.mark.parametrize(

@@ -54,8 +54,8 @@ def test_a_width_is_forgotten_with_its_kernel():
 def test_a_path_shares_the_gram_matrix_of_a_width_however_it_is_stated(monkeypatch):
     X, y = data()
     made = []
-    original = KernelSpec.__call__
-    monkeypatch.setattr(KernelSpec, "__call__", lambda spec, A, B: made.append(A is B) or original(spec, A, B))
+    original = KernelSpec._gaussian
+    monkeypatch.setattr(KernelSpec, "_gaussian", lambda spec, A, B, K: made.append(A is B) or original(spec, A, B, K))
     stated = 1 / (4 * float(X.var()))
     grid = [{"gamma": "scale"}, {"gamma": stated}, {"gamma": "scale", "C_pos": 3.0}, {"gamma": "auto"}]
     steps = list(SVM(kernel="rbf").fit_path(X, y, grid, X[:20]))
@@ -64,6 +64,16 @@ def test_a_path_shares_the_gram_matrix_of_a_width_however_it_is_stated(monkeypat
     for step in steps:
         alone = SVM(kernel="rbf", **step.params).fit(X, y)
         np.testing.assert_allclose(step.decision, alone.decision_function(X[:20]), atol=1e-10)
+
+
+def test_the_widths_of_a_path_share_products_and_fit_as_each_alone():
+    X, y = make_classification(90, 5, random_state=0)
+    grid = [{"gamma": gamma, "C_pos": C, "C_neg": C} for gamma in (0.01, 0.1, 0.3) for C in (1.0, 10.0)]
+    method = SVM(kernel="rbf")
+    for step in method.fit_path(X[:60], y[:60], grid, X[60:]):
+        (alone,) = method.fit_path(X[:60], y[:60], [step.params], X[60:])
+        np.testing.assert_allclose(step.decision, alone.decision, rtol=1e-12, atol=1e-12)
+        np.testing.assert_array_equal(step.estimator.dual_coef_, alone.estimator.dual_coef_)
 
 
 def test_the_width_is_that_of_the_training_part():

@@ -79,3 +79,20 @@ def test_narrow_gaussians_are_exact():
     near = X + 1e-3
     exact = np.exp(-1000.0 * ((X[:, None] - near) ** 2).sum(axis=2))
     np.testing.assert_allclose(kernel(X, near), exact, rtol=1e-12, atol=1e-300)
+
+
+@pytest.mark.parametrize("n", [1, 200, 513, 900])
+@pytest.mark.parametrize("gamma", [1e-3, 0.3, 1e4])
+def test_a_gaussian_from_products_is_the_same_to_the_last_bit(n, gamma):
+    rng = np.random.default_rng(2)
+    X, Z, spec, linear = (
+        rng.normal(size=(n, 7)),
+        rng.normal(size=(40, 7)),
+        KernelSpec("rbf", gamma),
+        KernelSpec("linear"),
+    )
+    for points, others in ((X, X), (Z, X), (X, Z)):
+        products = linear(points, others)
+        before = products.copy()
+        np.testing.assert_array_equal(spec.of_products(points, others, products), spec(points, others))
+        np.testing.assert_array_equal(products, before)  # the next width needs them
