@@ -8,7 +8,7 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from mmc.methods.numerics.kernels import Array, KernelSpec
+from mmc.methods.numerics.kernels import UNIT, Array, KernelSpec
 
 WHOLE = 2**28  # bytes up to which a Gram matrix is held as a whole
 _SLAB = 2**25  # bytes of rows that are made in one go
@@ -41,6 +41,8 @@ class LazyGram:
 
     def diagonal(self) -> Array:
         """Return k(x_i, x_i)."""
+        if self.spec.kernel in UNIT:
+            return np.ones(len(self))
         return np.concatenate([np.diag(self.spec(x, x)) for x in np.array_split(self.X, 1 + len(self) // 64)])
 
     def __getitem__(self, index: tuple[Index, ...]) -> Array:

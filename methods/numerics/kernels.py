@@ -20,6 +20,7 @@ Kernel = str | Callable[[Array, Array], Array]
 KERNELS = ("linear", "rbf", "poly", "laplacian", "sigmoid", "chi2", "cosine", "precomputed")
 MOVABLE = ("linear", "rbf")
 WITH_GAMMA = ("rbf", "poly", "laplacian", "sigmoid", "chi2")
+UNIT = ("rbf", "laplacian")  # k(x, x) = 1
 _UNSURE = ("sigmoid", "precomputed")  # not positive semi-definite as such
 _TILE = 256
 _ROUNDED = 1e3  # γ‖x‖² from which the quick formula of the distances is off by more than 1e-12
@@ -99,7 +100,7 @@ class KernelSpec:
 
     def lengths(self, X: Array) -> Array:
         """Return √k(x_i, x_i)."""
-        if self.kernel in ("rbf", "laplacian"):
+        if self.kernel in UNIT:
             return np.ones(len(X))
         if self.kernel == "precomputed":
             return np.sqrt(np.abs(X.diagonal()))
