@@ -9,8 +9,8 @@ Its multipliers are v on I, and b. A point outside J with a margin (G v + b z)_j
 outside I with (G'λ)_i > (G'u)_i is one that λ violates. Both are added, the worst first, until the certificate,
 which is over all points, is small enough. The master is dense and small. Where an SVM on the same points has few support
 vectors, so has the answer, and the master is solved by a descent from vertex to vertex, which goes on from the last
-round's vertex. Where it has many, a pivot costs too much, and an interior point method is better: loose in the first rounds, whose
-central points tell better than vertices what is missing. What seems idle after the first of them is taken out again.
+round's vertex. Where it has many, a pivot costs too much, and an interior point method is better: loose while much is missing, for
+central points tell better than vertices what it is. What seems idle after the first of them is taken out again.
 
 Both sets start from the points near the margin of an SVM. The features of a linear kernel are few: all their rows are in I.
 A hard margin (C = ∞) is the soft one whose C exceeds every λ; a slack that stays, however large C, is tested for what it is.
@@ -43,6 +43,8 @@ _NEAR = 0.05  # a point whose SVM margin is below 1 + this is in both sets from 
 _WIDE = 2.5  # times as many are among the columns: missing ones cost more rounds than missing rows
 _IDLE = 0.01  # of the mean v: after a first round of interior points, rows with less are taken out
 _FAR = 0.1  # and columns whose margin is above 1 + this: the later rounds are the dear ones
+_LOOSE = 3e-3  # tolerance of later rounds while much is missing: more exact points tell no more of it
+_LITTLE = 20  # so many rows and columns missing are not much
 _ALL = 5  # if one point in so many is near the margin, interior points take all: they leave out what is idle
 _MOST = 1000  # points of which they do so
 
@@ -142,8 +144,8 @@ def _soft(problem: RatioLP, search: _Search) -> RatioAnswer:
         v[rows], dual[columns] = point.v, point.dual[2:]
         everyone = np.concatenate([rows, np.setdiff1d(kept.rows, rows)])
         session.kept = WorkingSets(everyone, columns, v, b, dual, vertex)
-        more_rows = _worst(found[1].violation, rows, search)
-        more_columns = _worst(1 - found[0].margins, columns, search)
+        more_rows, violated = _worst(found[1].violation, rows, search)
+        more_columns, short = _worst(1 - found[0].margins, columns, search)
         complete = len(more_rows) + len(more_columns) == 0
         if complete and bracket.reached > gap and used[-1] == VERSION and not thin:
             others = (
@@ -165,7 +167,8 @@ def _soft(problem: RatioLP, search: _Search) -> RatioAnswer:
         best = bracket.reached if complete and point.active is not None else inf
         rows, columns = np.concatenate([rows, more_rows]), np.concatenate([columns, more_columns])
         if point.active is not None:
-            tolerance = tolerance / 30 if complete else max(tolerance / 30, 0.3 * gap)
+            reduced = _LOOSE if violated + short > _LITTLE else 0.3 * gap
+            tolerance = min(tolerance / 30, reduced) if complete else max(min(tolerance, reduced), 0.3 * gap)
     raise bracket.not_converged(gap, "column generation", steps, "raise gap or max_rounds, or scale the data")
 
 
@@ -228,13 +231,13 @@ def _master(problem: RatioLP, rows: Index, columns: Index) -> SlackLP:
     )
 
 
-def _worst(violation: Array, inside: Index, search: _Search) -> Index:
-    """Return the indices outside ``inside`` with the largest violations, if any; with them some that come next."""
+def _worst(violation: Array, inside: Index, search: _Search) -> tuple[Index, int]:
+    """Return the indices outside ``inside`` with the largest violations, if any, with some that come next; and how many are violated."""
     violation = violation.copy()
     violation[inside] = -inf
     violated, left = int(np.sum(violation > 1e-13)), len(violation) - len(inside)
     count = min(search.batch, left, max(violated, search.spare)) if violated else 0
-    return np.argsort(-violation)[:count]
+    return np.argsort(-violation)[:count], violated
 
 
 def _start(problem: RatioLP, few: int) -> WorkingSets:

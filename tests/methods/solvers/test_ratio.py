@@ -144,6 +144,19 @@ def test_what_a_first_round_takes_out_comes_back_where_it_is_missed(seed, few, m
     assert (primal - bound) / primal <= 2e-6
 
 
+@pytest.mark.parametrize("loose", [1e-3, 0.3])
+@pytest.mark.parametrize("little", [0, 10**6])
+def test_loose_rounds_on_the_way_end_at_the_same_optimum(little, loose, monkeypatch):
+    p, G, threshold = program(5, {"kernel": "rbf", "gamma": 2.0}, separable, dimensions=3, sizes=(150, 150))
+    for name, value in (("_NEAR", 0.001), ("_WIDE", 1.1), ("_LITTLE", little), ("_LOOSE", loose)):
+        monkeypatch.setattr(column_generation, name, value)
+    this = replace(p, C=30 * threshold)
+    answer = solved(column_generation.solve, this, few=0, spare=0, batch=5)
+    primal, bound = certificate(G, this, answer.v, answer.b, answer.dual)
+    assert primal == pytest.approx(solved(lp.solve, this).objective, rel=2e-6)
+    assert (primal - bound) / primal <= 2e-6
+
+
 def many(n=80, memory=4e9, spec=KERNELS[1], seed=1):
     """Return the program of rows on demand, and its kernel."""
     X, z = overlapping(n, seed)
