@@ -111,9 +111,9 @@ def _svm(problem: ScatterMargin, at: _Point, tol: float) -> tuple[_Point, int]:
     t, steps = 1.0, 0
     for _ in range(6):
         scaled = t * K
-        G = scaled @ beta
-        steps += descend(scaled, z, z, low, high, beta, G, tol, _STEPS * len(z))
-        rise, fall = (z - G)[beta < high], (z - G)[beta > low]
+        steps += descend(scaled, z, z, low, high, beta, scaled @ beta, tol, _STEPS * len(z))
+        slope = z - scaled @ beta
+        rise, fall = slope[beta < high], slope[beta > low]
         point = _Point(z * beta, float(np.max(rise) + np.min(fall)) / 2, t * at.a, t * at.c)
         spread = sum(_spreads(problem, point.w(problem)))
         far = log(spread / (point.a + point.c)) if spread > 0 else 0.0

@@ -25,7 +25,8 @@ def test_no_pair_gains_at_the_end(seed, dtype):
     G = K @ beta
     rise = (np.where(beta >= 0, above, below) - G)[beta < high]
     fall = (np.where(beta > 0, above, below) - G)[beta > low]
-    assert rise.max() - fall.min() <= 1.2e-5  # gains are kept in single precision
+    start = above.max() - below.min()  # what a pair gains at β = 0: gains are kept in single precision beside it
+    assert rise.max() - fall.min() <= 1e-5 + 16 * np.finfo(np.float32).eps * start
     assert {"kink", "low", "high", "free"} == {
         "kink" if b == 0 else "low" if b == at_low else "high" if b == at_high else "free"
         for b, at_low, at_high in zip(beta, low, high, strict=True)
