@@ -50,9 +50,7 @@ NOTES = """\
   rows that it keeps stop at 4 GB (`solver_options: {{memory: …}}`). libsvm's cache stops at 200 MB (scikit-learn's default),
   and time is then spent on making rows anew. The whole program has three sizes only, hence the width of its band.
 - Error-rate and BMPM decompose the Gram matrix up to 2,000 points and make passes over its rows above: two laws, so the one through all sizes fits neither."""
-_BEFORE = (
-    "- Before: the code of commit ab6dadb, measured in the same way on the same machine (before.csv); RMM by libsvm."
-)
+_BEFORE = "- Before: the code of commit ab6dadb, measured in the same way on a machine of the same kind, some time before (before.csv); RMM by libsvm."
 
 
 _WHEN = ("before", "now", "p before", "p now")
