@@ -84,7 +84,7 @@ def main() -> None:
     from mmc.cli.shell import guarded
 
     code = guarded(app)
-    gc.freeze()  # all of it ends with the process: to look through it once more is a tenth of a short run
+    gc.freeze()  # all of it ends with the process: to look through it once more is a sixth of a short run
     sys.exit(code)
 
 

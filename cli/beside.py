@@ -12,7 +12,7 @@ Later = Callable[[Callable[[], None]], None]
 
 @contextmanager
 def beside() -> Iterator[Later]:
-    """Yield a function that takes pieces of work. They are done one after the other, all of them at the end of the context.
+    """Yield a function that takes pieces of work. They are done one after the other; the context ends when all are done.
 
     An error in one is raised when the next is given, or at the end. If the context ends with an error of its own, what was not
     begun is left.
