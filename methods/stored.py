@@ -157,12 +157,13 @@ class StoredRule(Parameterised):
         if hasattr(self, "coef_"):
             values: Array = self._from_origin(X) @ self.coef_[0]
             return values + self._offset
-        K = space.cross(self._kernel, X) if space is not None and self._dual_on_training else None
         if self.kernel == "precomputed":
-            K = X
-        if K is not None:
-            values = (K if K.shape[1] == len(self.support_) else K[:, self.support_]) @ self.dual_coef_[0]
+            values = (X if X.shape[1] == len(self.support_) else X[:, self.support_]) @ self.dual_coef_[0]
             return values + self._offset
+        if space is not None and self._dual_on_training:
+            K = space.cross(self._kernel, X, self.support_)
+            if K is not None:
+                return self.dual_coef_[0] @ K + self._offset
         points, dual = self._from_origin(self.support_vectors_), self.dual_coef_[0]
         parts = np.array_split(X, 1 + 8 * len(X) * len(self.support_) // WHOLE)
         return np.concatenate([self._kernel(self._from_origin(part), points) @ dual for part in parts]) + self._offset

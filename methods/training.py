@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mmc.methods.numerics.gram import WHOLE, LazyGram
+from mmc.methods.numerics.cross import Cross
+from mmc.methods.numerics.gram import WHOLE, Index, LazyGram
 from mmc.methods.numerics.kernels import Array, KernelSpec
 from mmc.methods.numerics.memory import require
 from mmc.methods.numerics.pair_moments import PairMoments
@@ -74,7 +75,11 @@ class Training:
     def _gram(self, spec: KernelSpec) -> Array:
         n = len(self.X)
         require(COPIES * 8 * n**2, f"the Gram matrix of {n:,} points, with what the solver makes of it,", FEWER)
-        K = self._between(spec, self.X, "gram")
+        if spec.kernel != "rbf" or len(self.widths) < 2:
+            K = spec(self.X, self.X)
+        else:  # Gaussians of several widths share their products
+            products: Array = self.work.once("products", lambda: KernelSpec("linear")(self.X, self.X))
+            K = spec.of_products(self.X, self.X, products)
         if not spec.movable:  # these have no large numbers here
             spec.check_finite(K)
         return K
@@ -151,20 +156,23 @@ class Training:
             return self.gram(spec)
         return self.work.once(("large gram", spec), lambda: LazyGram(spec, self.X))
 
-    def cross(self, spec: KernelSpec, X: Array) -> Array | None:
-        """Return the kernel between X, as it was given, and the training points, made once per kernel for the same array X.
+    def cross(self, spec: KernelSpec, X: Array, points: Index) -> Array | None:
+        """Return the kernel between some training points and X, as it was given; for the same array X each row is made once per kernel.
 
-        None if it is too large to be kept.
+        None if it is too large to be kept. Gaussians of several widths share their products.
         """
-        if 8 * len(X) * len(self.X) > WHOLE:
+        shape = len(self.X), len(X)
+        if 8 * shape[0] * shape[1] > WHOLE:
             return None
-        return self.work.once(
-            ("cross", spec, id(X)), lambda: self._between(spec, X if self.origin is None else X - self.origin, id(X))
-        )
+        there = self.work.once(("moved", id(X)), lambda: X if self.origin is None else X - self.origin)
 
-    def _between(self, spec: KernelSpec, points: Array, name: object) -> Array:
-        """Return the kernel between some points and the training points. Gaussians of several widths share their products."""
-        if spec.kernel != "rbf" or len(self.widths) < 2:
-            return spec(points, self.X)
-        products: Array = self.work.once(("products", name), lambda: KernelSpec("linear")(points, self.X))
-        return spec.of_products(points, self.X, products)
+        def products(some: Index) -> Array:
+            return KernelSpec("linear")(self.X[some], there)
+
+        def make(some: Index) -> Array:
+            if spec.kernel != "rbf" or len(self.widths) < 2:
+                return spec(there, self.X[some]).T
+            shared = self.work.once(("cross products", id(X)), lambda: Cross(shape))
+            return spec.of_products(self.X[some], there, shared.rows(some, products))
+
+        return self.work.once(("cross", spec, id(X)), lambda: Cross(shape)).rows(points, make)

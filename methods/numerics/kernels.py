@@ -83,10 +83,10 @@ class KernelSpec:
         return powers
 
     def of_products(self, X: Array, Z: Array, products: Array) -> Array:
-        """Return the matrix of "rbf", to the last bit, from that of "linear": all widths can share it."""
-        if X is Z and len(X) > 2 * _TILE:
-            return self._symmetric(X, products)
-        return self._gaussian(X, Z, products.copy())
+        """Return the matrix of "rbf", to the last bit, from that of "linear", which it overwrites unless X is Z: all widths can share it."""
+        if X is Z:
+            return self._symmetric(X, products) if len(X) > 2 * _TILE else self._gaussian(X, Z, products.copy())
+        return self._gaussian(X, Z, products)
 
     def _gaussian(self, X: Array, Z: Array, K: Array) -> Array:
         """Turn the products x_i'z_j into kernel values, in their place."""
