@@ -94,9 +94,12 @@ class Indefinite:
         self.unit = 1 / np.sqrt(np.concatenate([H, D]))
         self._divide()
         r, s, c, e = self.parts
-        B = self.A[np.ix_(np.concatenate([r, s]), np.concatenate([c, e]))]
-        B *= self.unit[np.concatenate([r, s]), None]
-        B *= self.unit[len(H) :][np.concatenate([c, e])]
+        rows = np.concatenate([r, s])
+        B = self.A.take(rows, axis=0)
+        B *= self.unit[rows, None]
+        B *= self.unit[len(H) :]
+        if len(e):
+            B = B.take(np.concatenate([c, e]), axis=1)
         self.short, long = B[: len(r)], B[len(r) :]
         M = dsyrk(1.0, self.short.T, lower=1)
         M.T.ravel()[:: len(M) + 1] += 1.0
