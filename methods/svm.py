@@ -21,6 +21,7 @@ from mmc.methods.problems.bounded_norm import BoundedNorm
 from mmc.methods.problems.bracket import Bracket
 from mmc.methods.problems.delivered import Judge
 from mmc.methods.problems.hinges import Machine, SvmProblem
+from mmc.methods.solvers import Session
 from mmc.methods.solvers.bounded_norm import solve as solve_bounded
 from mmc.methods.weighted import WeightedMethod
 
@@ -149,7 +150,9 @@ class SVM(WeightedMethod):
         if self.max_norm is not None:
             return self._fit_bounded(BoundedNorm(K, train.sign, C, float(self.max_norm)), train)
         problem = SvmProblem(K, train.sign, C)
-        answer = self._solve(problem)
+        path = ("svm path", self.solver, str(self.solver_options), self._kernel)
+        carried = {"session": train.work.once(path, Session[object])} if self._can.session else {}
+        answer = self._solve(problem, **carried)
         bracket, dual = problem.certify(answer.primal, answer.dual), answer.dual
         return self._read(train, answer.primal, bracket, answer, dual.a, 1.0, lambda rule: problem.judge(rule, dual))
 

@@ -4,12 +4,14 @@ libsvm keeps the kernel in single precision: whatever its tolerance, a large C l
 to 1e-3. So it is only asked for its usual 1e-3, enough to know nearly all points that are at a bound, and Newton steps
 on the others (`active_set`), mostly one or two, do the rest. Where libsvm would hardly end (many points, few features, a
 large C) it solves for C/10 instead, and ten times that solution is where the Newton steps start.
+A solution in which no multiplier is at its bound solves every problem with larger bounds: a session hands it on.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -21,9 +23,9 @@ from mmc.methods.numerics.kernels import Array
 from mmc.methods.numerics.libsvm_kernel import libsvm_kernel
 from mmc.methods.problems.hinges import Hinges, MachineAnswer, SvmProblem
 from mmc.methods.solution import NotConverged
-from mmc.methods.solvers import Capabilities, active_set
+from mmc.methods.solvers import Capabilities, Session, active_set
 
-CAN = Capabilities(rows=True)
+CAN = Capabilities(rows=True, session=True)
 VERSION = f"libsvm of scikit-learn {sklearn.__version__}"
 _TENTHS = 9  # how often C is divided by ten before libsvm is given up
 
@@ -31,13 +33,23 @@ Rough = tuple[Array | None, int]  # multipliers, None where the first solver sto
 
 
 def solve(
-    problem: SvmProblem, *, tol: float = 1e-6, max_iter: int | None = None, cache: float = 200.0
+    problem: SvmProblem,
+    *,
+    tol: float = 1e-6,
+    max_iter: int | None = None,
+    cache: float = 200.0,
+    session: Session[Array] | None = None,
 ) -> MachineAnswer:
     """Return the soft-margin SVM to a relative duality gap of ``tol``, or raise NotConverged.
 
     ``max_iter`` bounds each run of libsvm (default: 50 per point and at least 20,000), ``cache`` is its megabytes.
+    ``session`` carries multipliers that are all below their bounds to the next C of the same points and kernel.
     """
-    hinges = problem.hinges
+    session, hinges = Session() if session is None else session, problem.hinges
+    if session.kept is not None and np.all(session.kept < problem.C):
+        with suppress(NotConverged):  # rounding in it counts for more, the larger C
+            a, iterations = active_set.solve(hinges, session.kept, tol=tol)
+            return problem.answer(a, tol, iterations, VERSION)
     kernel, points = libsvm_kernel(problem.K)
 
     def svc(scale: float) -> Rough:
@@ -46,6 +58,7 @@ def solve(
         return None if coef is None else np.abs(coef), iterations
 
     a, iterations = solve_hinges(hinges, svc, tol)
+    session.kept = a if np.all(a < problem.C) else None
     return problem.answer(a, tol, iterations, VERSION)
 
 
@@ -57,7 +70,7 @@ def libsvm_options(hinges: Hinges, max_iter: int | None, cache: float) -> dict[s
 
 def run_libsvm(machine: SVC | SVR, points: Array, y: Array, C: Array | None = None) -> Rough:
     """Return the coefficients of all points, None if libsvm stopped short, and its iterations."""
-    with warnings.catch_warnings(), sklearn.config_context(skip_parameter_validation=True):
+    with warnings.catch_warnings(), sklearn.config_context(skip_parameter_validation=True, assume_finite=True):
         warnings.simplefilter("ignore", ConvergenceWarning)  # told by fit_status_
         machine.fit(points, y, sample_weight=C)
     iterations = int(np.sum(machine.n_iter_))

@@ -9,7 +9,7 @@ from sklearn.svm import SVC
 from mmc.methods.numerics.gram import LazyGram
 from mmc.methods.numerics.kernels import KernelSpec
 from mmc.methods.problems.hinges import SvmProblem
-from mmc.methods.solvers import hinge_interior, libsvm
+from mmc.methods.solvers import Session, hinge_interior, libsvm
 from tests.methods.test_svm import KERNELS, data
 
 
@@ -95,3 +95,26 @@ def test_an_interior_point_needs_few_steps_whatever_C_is(C):
     """Newton's direction is right: a sign that is not costs hundreds of steps after it."""
     X, y = data(seed=0)
     assert hinge_interior.solve(SvmProblem(X @ X.T, 2.0 * y - 1, np.full(len(y), C))).iterations <= 40
+
+
+def test_a_solution_without_bounds_serves_larger_costs_and_no_smaller_ones(monkeypatch):
+    """Two separable clouds: from some C on no multiplier is at its bound, and the answer stays."""
+    runs, run = [], libsvm.run_libsvm
+    monkeypatch.setattr(libsvm, "run_libsvm", lambda *given: runs.append(1) or run(*given))
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(-3, 1, (30, 2)), rng.normal(3, 1, (30, 2))])
+    K, sign, session = X @ X.T, np.repeat([-1.0, 1.0], 30), Session()
+    for C, fresh in ((1e-3, True), (10.0, True), (1e3, False), (1e5, False), (1e-3, True), (1e3, True)):
+        p, before = SvmProblem(K, sign, np.full(60, C)), len(runs)
+        answer = libsvm.solve(p, session=session)
+        assert (len(runs) > before) == fresh
+        bracket = p.certify(answer.primal, answer.dual)
+        assert bracket.reached <= 1e-6
+        assert bracket.objective == pytest.approx(solved(libsvm, p)[1].objective, rel=1e-6)
+
+
+def test_a_start_that_is_no_solution_is_mended():
+    p, session = problem(C=1e4), Session()
+    session.kept = np.zeros(len(p.sign))
+    answer = libsvm.solve(p, session=session)
+    assert p.certify(answer.primal, answer.dual).reached <= 1e-6
