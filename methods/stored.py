@@ -163,7 +163,8 @@ class StoredRule(Parameterised):
         if space is not None and self._dual_on_training:
             K = space.cross(self._kernel, X, self.support_)
             if K is not None:
-                return self.dual_coef_[0] @ K + self._offset
+                values = self.dual_coef_[0] @ K
+                return values + self._offset
         points, dual = self._from_origin(self.support_vectors_), self.dual_coef_[0]
         parts = np.array_split(X, 1 + 8 * len(X) * len(self.support_) // WHOLE)
         return np.concatenate([self._kernel(self._from_origin(part), points) @ dual for part in parts]) + self._offset

@@ -17,8 +17,9 @@ class Cross:
         self._values, self._made = np.empty(shape), np.zeros(shape[0], dtype=bool)
 
     def rows(self, points: Index, make: Callable[[Index], Array]) -> Array:
-        """Return a copy of the rows of these points; ``make`` makes those that are missing."""
-        new = points[~self._made[points]]
+        """Return a copy of the rows of these points; ``make`` makes those that are missing, or all at once if these are most."""
+        many = 2 * len(points) > len(self._made)
+        new = np.flatnonzero(~self._made) if many else points[~self._made[points]]
         if len(new):
             self._values[new] = make(new)
             self._made[new] = True
