@@ -7,6 +7,23 @@ from numpy.typing import NDArray
 
 from mmc.methods.numerics.compiled import compiled_safely
 from mmc.methods.numerics.kernels import Array
+from mmc.methods.numerics.triangles import TILE, dot, subtract_products
+
+
+@compiled_safely
+def times_symmetric(C: Array, G: Array) -> Array:
+    """Return CG for a few rows C and a symmetric G, of which BLAS would make several passes."""
+    count, n = C.shape
+    left = np.zeros((count + (-count) % TILE, n))
+    found = np.zeros(left.shape)
+    left[:count] = -C
+    for j in range(0, n - n % TILE, TILE):
+        for i in range(0, count, TILE):
+            subtract_products(left, i, G, j, 0, n, found)
+    for j in range(n - n % TILE, n):
+        for i in range(count):
+            found[i, j] = dot(C[i], G[j])
+    return found[:count]
 
 
 @compiled_safely

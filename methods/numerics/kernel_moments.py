@@ -44,15 +44,15 @@ class KernelMoments:
 
         With positive weights w, v_i = √(w_i / Σw) over the class. ``in_place`` overwrites K, since allocating costs as much as the arithmetic.
         """
-        from mmc.methods.numerics.gram_passes import centre  # compiled: not every method needs it
+        from mmc.methods.numerics.gram_passes import centre, times_symmetric  # compiled: not every method needs it
 
         member = np.column_stack([positive, ~positive]).astype(float)
         of_each = member if weight is None else member * weight[:, None]
         average = of_each / of_each.sum(axis=0)
-        means, top = (average.T @ K).T, float(K.diagonal().max())  # the faster way round for a few columns
+        G = K if in_place else K.copy()
+        means, top = times_symmetric(np.ascontiguousarray(average.T), G).T, float(G.diagonal().max())
         v = np.sqrt(average @ [1.0, 1.0])
         between = average.T @ means
-        G = K if in_place else K.copy()
         centre(G, v, positive, v * (means - member @ (between / 2)).T)
         toward = means[:, 0] - means[:, 1]
         g = v * (toward - member @ (average.T @ toward))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from threading import local
 from typing import TypeVar, cast
+from weakref import ref
 
 import numpy as np
 
@@ -37,9 +38,17 @@ def scratch(n: int) -> Array:
 
     Fresh memory costs as much as a factorisation of a few hundred rows: the system hands it out page by page, and takes it back.
     """
-    if n * n > _KEPT:
-        return np.empty((n, n))
     kept: Array | None = getattr(_scratch, "kept", None)
-    if kept is None or len(kept) < n * n:
+    if n * n > _KEPT:
+        kept = np.empty(n * n)
+    elif kept is None or len(kept) < n * n:
         kept = _scratch.kept = np.empty(n * n)
-    return kept[: n * n].reshape(n, n)
+    M = kept[: n * n].reshape(n, n)
+    _scratch.last = ref(M)
+    return M
+
+
+def untouched(M: Array) -> bool:
+    """Whether nobody has asked for a `scratch` matrix after this one, so that it still holds what was left there."""
+    last: Callable[[], Array | None] = getattr(_scratch, "last", lambda: None)
+    return last() is M

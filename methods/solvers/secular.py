@@ -26,13 +26,14 @@ from math import inf, isinf, log, sqrt
 
 import numpy as np
 from scipy.linalg import lstsq, null_space
-from scipy.linalg.lapack import dpotrs
 
-from mmc.methods.numerics.cholesky import factored
+from mmc.methods.numerics.cholesky import Shifted
+from mmc.methods.numerics.gram_passes import times_symmetric
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.numerics.secular_equations import NEVER, Pair, newton, newton_each
 from mmc.methods.numerics.span import Span
 from mmc.methods.numerics.touching import touching_each
+from mmc.methods.numerics.triangles import solve_each
 from mmc.methods.problems.ellipsoid_geometry import Coordinates, KernelGeometry
 from mmc.methods.problems.ellipsoid_pair import (
     ClosestPoints,
@@ -221,7 +222,7 @@ def _krylov(gram: KernelGeometry) -> Span:
     H = gram.g[None]
     for _ in range(3):
         C = _parts(H, gram.member)
-        H = C @ gram.G
+        H = times_symmetric(C, gram.G)
         span.extend(_push(C), H.copy())
     return span
 
@@ -339,12 +340,12 @@ def _factor(gram: KernelGeometry, tau: Sequence[float], span: Span) -> Array:
     T = member @ (np.array(tau) * (1 + sum(ridge / t for ridge, t in zip(gram.ridge, tau, strict=True))))
     left = np.flatnonzero(T < NEVER)  # a ball of size 0 has no part in it
     whole = len(left) == len(T)
-    G, g, t, sides = gram.G, gram.g, T, member
+    shifted, g, t, sides = gram.shifted, gram.g, T, member
     if not whole:
-        G, g, t, sides = G[np.ix_(left, left)], g[left], T[left], member[left]
-    total = float(np.trace(G))
+        shifted, g, t, sides = Shifted(gram.G[np.ix_(left, left)]), g[left], T[left], member[left]
+    total = float(np.trace(shifted.A))
     for _ in range(_PASSES):
-        L, made = factored(G, t)
+        L, made = shifted.factored(t)
         if made:
             break
         # singular to rounding: a little more of the multipliers that are nearly 0
@@ -356,7 +357,8 @@ def _factor(gram: KernelGeometry, tau: Sequence[float], span: Span) -> Array:
         )
     right, found = [g[None]], []
     for _ in range(3):  # x, ∂x/∂τ_i, ∂²x/∂τ_i∂τ_j: the same equations for the parts of what came before
-        found.append(dpotrs(L, right[-1].T, lower=1)[0].T)
+        found.append(right[-1].copy())
+        solve_each(L, found[-1])
         right.append(_parts(found[-1], sides))
     X = np.concatenate(found)
     if whole:
