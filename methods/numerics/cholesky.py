@@ -69,13 +69,15 @@ def _pivoted(K: Array, floor: float) -> tuple[Array, Index, int]:
 def factored(A: Array, added: Array | float) -> tuple[Array, bool]:
     """Return the lower L with LL' = A, symmetric, plus ``added`` on its diagonal, and whether there is one.
 
-    L is in `scratch`: it lasts until the next call. What is above its diagonal has no meaning.
+    L is in `scratch`: it lasts until the next call. What is above its diagonal, and in columns that only fill up a cache line, has
+    no meaning.
     """
-    from mmc.methods.numerics.triangles import lower  # compiled: not every method needs it
+    from mmc.methods.numerics.triangles import LARGE, lower  # compiled: not every method needs it
 
-    M = scratch(len(A))
-    np.copyto(M, A)
-    M.ravel()[:: len(A) + 1] += added
+    n = len(A)
+    M = scratch(n, n + -n % 8 if n < LARGE else n)
+    np.copyto(M[:, :n], A)
+    M.ravel()[: n * M.shape[1] : M.shape[1] + 1] += added
     return M, lower(M)
 
 

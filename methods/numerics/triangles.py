@@ -18,7 +18,7 @@ from mmc.methods.numerics.kernels import Array
 LARGE = 500  # rows from which LAPACK is faster
 _ROWS = 64  # that are solved for together
 TILE = 4  # `subtract_products` and `_solve` are written for it
-_UNITS = 8  # rows of the inverse that are made together
+_UNITS = 8  # columns of the inverse that are made together
 
 
 @compiled_safely
@@ -123,25 +123,74 @@ def lower(M: Array) -> bool:
 
 
 @compiled_safely
-def inverse_squares(L: Array) -> Array:
-    """Return the diagonal of (LL')⁻¹ for a lower triangle L: the squared lengths of the rows of L'⁻¹, a few rows at a time."""
+def _divide(R: Array, L: Array, start: int) -> None:
+    """Replace the rows x of R by L⁻¹x; they are a multiple of four, and 0 before ``start``, another one."""
     n = len(L)
-    whole, found, R = n - n % TILE, np.zeros(n), np.zeros((_UNITS, n))
+    whole = n - n % TILE
+    for j in range(start, whole, TILE):
+        for i in range(0, len(R), TILE):
+            subtract_products(R, i, L, j, start, j, R)
+        _solve(R, 0, len(R), L, j)
+    for i in range(len(R)):
+        row = R[i]
+        for j in range(max(whole, start), n):
+            row[j] = (row[j] - dot(row[start:j], L[j, start:j])) / L[j, j]
+
+
+@compiled_safely
+def _back(x: Array, L: Array, start: int) -> None:
+    """Take the four columns from ``start`` on out of L'x' = x."""
+    for i in range(start + TILE - 1, start - 1, -1):
+        x[i] /= L[i, i]
+        for j in range(start, i):
+            x[j] -= L[i, j] * x[i]
+    a, b, c, e = x[start], x[start + 1], x[start + 2], x[start + 3]
+    p, q, r, s = L[start, :start], L[start + 1, :start], L[start + 2, :start], L[start + 3, :start]
+    for j in range(start):
+        x[j] -= a * p[j] + b * q[j] + c * r[j] + e * s[j]
+
+
+@compiled_safely
+def _divide_back(R: Array, L: Array) -> None:
+    """Replace the rows x of R by L'⁻¹x."""
+    n = len(L)
+    whole = n - n % TILE
+    for row in range(len(R)):
+        x = R[row]
+        for i in range(n - 1, whole - 1, -1):
+            x[i] /= L[i, i]
+            for j in range(i):
+                x[j] -= L[i, j] * x[i]
+    for start in range(whole - TILE, -1, -TILE):
+        for row in range(len(R)):
+            _back(R[row], L, start)
+
+
+@compiled_safely
+def inverse_squares(L: Array) -> Array:
+    """Return the diagonal of (LL')⁻¹ for a lower triangle L: the squared lengths of its inverse's columns, made a few at a time."""
+    n = len(L)
+    found, R = np.zeros(n), np.zeros((_UNITS, L.shape[1]))
     for start in range(0, n, _UNITS):
         count = min(_UNITS, n - start)
         R[:, start:] = 0.0
         for i in range(count):
             R[i, start + i] = 1.0
-        for j in range(start, whole, TILE):
-            for i in range(0, _UNITS, TILE):
-                subtract_products(R, i, L, j, start, j, R)
-            _solve(R, 0, _UNITS, L, j)
+        _divide(R, L, start)
         for i in range(count):
-            row = R[i]
-            for j in range(max(whole, start), n):
-                row[j] = (row[j] - dot(row[start:j], L[j, start:j])) / L[j, j]
-            found[start + i] = dot(row[start:], row[start:])
+            found[start + i] = dot(R[i, start:n], R[i, start:n])
     return found
+
+
+@compiled_safely
+def solve_each(L: Array, R: Array) -> None:
+    """Replace every row x of R by (LL')⁻¹x."""
+    count = len(R)
+    rows = np.zeros((count + -count % TILE, L.shape[1]))
+    rows[:count, : len(L)] = R
+    _divide(rows, L, 0)
+    R[:] = rows[:count, : len(L)]
+    _divide_back(R, L)
 
 
 @compiled_safely
@@ -199,15 +248,4 @@ def forward(L: Array, x: Array) -> None:
 @compiled_safely
 def backward(L: Array, x: Array) -> None:
     """Replace x by L'⁻¹x."""
-    for i in range(len(x) - 1, -1, -1):
-        x[i] /= L[i, i]
-        for j in range(i):
-            x[j] -= L[i, j] * x[i]
-
-
-@compiled_safely
-def solve_each(L: Array, R: Array) -> None:
-    """Replace every row x of R by (LL')⁻¹x."""
-    for row in range(len(R)):
-        forward(L, R[row])
-        backward(L, R[row])
+    _divide_back(x.reshape((1, len(x))), L)
