@@ -90,11 +90,10 @@ class Shifted:
 
     def factored(self, added: Array) -> tuple[Array, bool]:
         """Return what `factored` does; the last factor again if it is still there and its diagonal was the same but for rounding."""
-        if self._last is not None:
-            before, L = self._last
-            if untouched(L) and bool((np.abs(added - before) <= _SAME * before).all()):
-                return L, True
-            self._last = None  # frees it before the next one is made
+        last = self._last
+        if last is not None and untouched(last[1]) and bool((np.abs(added - last[0]) <= _SAME * last[0]).all()):
+            return last[1], True
+        self._last = last = None  # frees it before the next one is made
         L, made = factored(self.A, added)
         if made:
             self._last = added, L

@@ -38,12 +38,14 @@ def centre(K: Array, weights: Array) -> tuple[Array, Array, Array, Array, float]
     for side in range(2):
         for other in range(2):
             between[side, other] = dot(weights[side], means[other])
+    toward = means[0] - means[1]
+    middle = dot(weights[0], toward), dot(weights[1], toward)  # from what is left of large numbers, not from these
     for i in range(n):
         own = 0 if weights[0, i] > 0 else 1
         v[i] = inside[own, i]
         for side in range(2):
             a[side, i] = v[i] * (means[side, i] - between[own, side] / 2)
-        g[i] = v[i] * (means[0, i] - means[1, i] - between[own, 0] + between[own, 1])
+        g[i] = v[i] * (toward[i] - middle[own])
     for i in range(n):
         own = 0 if weights[0, i] > 0 else 1
         row, there, mine, first, second, scale, total = K[i], a[own], inside[own], a[0, i], a[1, i], v[i], 0.0
