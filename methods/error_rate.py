@@ -17,7 +17,7 @@ from mmc.methods._sklearn import Interval
 from mmc.methods.base import COPIES, FEWER, Fitted, Training
 from mmc.methods.estimated_moments import MomentMethod, Pair, PerClass, Regular
 from mmc.methods.fitted import Judged
-from mmc.methods.numerics.cholesky import dimensions
+from mmc.methods.numerics.cholesky import Shifted, dimensions
 from mmc.methods.numerics.kernel_moments import KernelMoments
 from mmc.methods.numerics.kernels import Array, Kernel
 from mmc.methods.numerics.left_out import LeftOut
@@ -327,8 +327,10 @@ class ErrorRateClassifier(MomentMethod):
         if isinstance(problem.geometry, LargeGeometry):
             return problem.geometry.left_out(c0, weights)
         if view.plain is not None:
-            m = view.plain
-            return LeftOut.of_gram(m.G, m.g, m.dd, train.sign > 0, c0, weights, m.share)
+            m, geometry = view.plain, problem.geometry
+            of_solver = geometry.shifted if isinstance(geometry, KernelGeometry) else None
+            gram = of_solver if of_solver is not None and of_solver.A is m.G else Shifted(m.G)
+            return LeftOut.of_gram(gram, m.g, m.dd, train.sign > 0, c0, weights, m.share)
         moments = train.moments()
         S, d = moments.plain_covariances, moments.difference
         return LeftOut.of_covariances(moments.rows, moments.split, S, d, c0, weights)

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.linalg.blas import dtrmm
-from scipy.linalg.lapack import dpotrf, dpstrf, dtrtri
+from scipy.linalg.lapack import dpstrf, dtrtri
 
 from mmc.methods.numerics.kernels import Array
-from mmc.methods.numerics.workspace import scratch
+from mmc.methods.numerics.workspace import scratch, untouched
 
 ROUNDING = 1e-10  # of the largest pivot
+_SAME = 1e-9  # relative: solutions are known to some 1e-7
 _BLOCK = 64  # pivots that are looked for in one go
 _TRIANGLE = 64  # rows of a triangle that LAPACK inverts as quickly as products of blocks do
 _WORTH = 0.1  # of the largest diagonal entry left: below, other points are better pivots
@@ -65,35 +66,69 @@ def _pivoted(K: Array, floor: float) -> tuple[Array, Index, int]:
     return factor, order, rank
 
 
-def factored(A: Array, added: Array | float, *, clean: bool = False) -> tuple[Array, bool]:
+def factored(A: Array, added: Array | float) -> tuple[Array, bool]:
     """Return the lower L with LL' = A, symmetric, plus ``added`` on its diagonal, and whether there is one.
 
-    L is in `scratch`: it lasts until the next call. What is above its diagonal has no meaning, unless it is ``clean``: then it is 0.
+    L is in `scratch`: it lasts until the next call. What is above its diagonal, and in columns that only fill up a cache line, has
+    no meaning.
     """
-    M = scratch(len(A))
-    np.copyto(M, A)
-    M.ravel()[:: len(A) + 1] += added
-    L, failed = dpotrf(M.T, lower=1, overwrite_a=1, clean=clean)
-    return L, not failed
+    from mmc.methods.numerics.triangles import LARGE, lower  # compiled: not every method needs it
+
+    n = len(A)
+    M = scratch(n, n + -n % 8 if n < LARGE else n)
+    np.copyto(M[:, :n], A)
+    M.ravel()[: n * M.shape[1] : M.shape[1] + 1] += added
+    return M, lower(M)
+
+
+class Shifted:
+    """A symmetric matrix ``A`` that is factorised with one diagonal after another."""
+
+    def __init__(self, A: Array):
+        self.A = A
+        self._last: tuple[Array, Array] | None = None  # the diagonal and the factor
+
+    def factored(self, added: Array) -> tuple[Array, bool]:
+        """Return what `factored` does; the last factor again if it is still there and its diagonal was the same but for rounding."""
+        last = self._last
+        if last is not None and untouched(last[1]) and bool((np.abs(added - last[0]) <= _SAME * last[0]).all()):
+            return last[1], True
+        self._last = last = None  # frees it before the next one is made
+        L, made = factored(self.A, added)
+        if made:
+            self._last = added, L
+        return L, made
+
+    def inverse_diagonal(self, added: Array) -> Array:
+        """Return the diagonal of the inverse; nan where there is no factor."""
+        L, made = self.factored(added)
+        self._last = None  # the inverse may take its place
+        return inverse_diagonal(L) if made else np.full(len(added), np.nan)
 
 
 def inverse_diagonal(L: Array) -> Array:
-    """Return the diagonal of (LL')⁻¹ for a clean lower L, whose place the inverse of L takes."""
-    _invert(L)
-    squares: Array = np.einsum("ij,ij->j", L, L)
+    """Return the diagonal of (LL')⁻¹ for a lower L, which may be overwritten."""
+    from mmc.methods.numerics.triangles import LARGE, inverse_squares  # compiled: not every method needs it
+
+    if len(L) < LARGE:
+        return inverse_squares(L)
+    U = L.T  # whose columns lie side by side in memory, as LAPACK wants them
+    _invert(U)
+    squares: Array = np.einsum("ij,ij->i", U, U)
     return squares
 
 
-def _invert(L: Array) -> None:
-    """Invert a lower triangle in its place: by halves, for LAPACK takes more than twice as long for a large one."""
-    if len(L) <= _TRIANGLE:
-        L[...] = dtrtri(L, lower=1)[0]
+def _invert(U: Array) -> None:
+    """Invert an upper triangle in its place: by halves, for LAPACK takes more than twice as long for a large one."""
+    if len(U) <= _TRIANGLE:
+        U[...] = np.triu(dtrtri(U)[0])
         return
-    half = len(L) // 2
-    first, corner, second = L[:half, :half], L[half:, :half], L[half:, half:]
+    half = len(U) // 2
+    first, corner, second = U[:half, :half], U[:half, half:], U[half:, half:]
     _invert(first)
     _invert(second)
-    corner[...] = dtrmm(1.0, second, dtrmm(-1.0, first, corner, side=1, lower=1), lower=1, overwrite_b=1)
+    corner[...] = dtrmm(1.0, first, dtrmm(-1.0, second, corner, side=1), overwrite_b=1)
+    U[half:, :half] = 0.0
 
 
 def dimensions(K: Array) -> int:

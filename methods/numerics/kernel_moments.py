@@ -7,6 +7,7 @@ the sum of the two covariances; a covariance that is shrunk to a share has v_i t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import sqrt
 
 import numpy as np
@@ -23,8 +24,8 @@ class KernelMoments:
     """``G`` = B'B, ``g`` = B'd, ``dd`` = d'd; ``noise`` is the rounding error of G's eigenvalues.
 
     ``average`` has in its two columns the weights that average over the positive and over the negative class, ``means``
-    = K·average the inner products of all points with the two means, and ``v`` the v_i. ``share`` is what shrinkage has left of
-    either covariance.
+    = K·average the inner products of all points with the two means, and ``v`` the v_i. ``sums`` are what `Spread` asks of
+    the covariances before they were shrunk, one in each row, and ``share`` is what shrinkage has left of either.
     """
 
     average: Array
@@ -34,31 +35,27 @@ class KernelMoments:
     g: Array
     dd: float
     noise: float
+    sums: Array
     share: tuple[float, float] = (1.0, 1.0)
 
     @classmethod
     def of(
         cls, K: Array, positive: NDArray[np.bool_], weight: Array | None = None, *, in_place: bool = False
     ) -> KernelMoments:
-        """Centre K: B'B = v_i v_j (k_ij - <φ_i, μ(j)> - <μ(i), φ_j> + <μ(i), μ(j)>).
+        """Centre K.
 
         With positive weights w, v_i = √(w_i / Σw) over the class. ``in_place`` overwrites K, since allocating costs as much as the arithmetic.
         """
         from mmc.methods.numerics.gram_passes import centre  # compiled: not every method needs it
 
-        member = np.column_stack([positive, ~positive]).astype(float)
-        of_each = member if weight is None else member * weight[:, None]
-        average = of_each / of_each.sum(axis=0)
-        means, top = (average.T @ K).T, float(K.diagonal().max())  # the faster way round for a few columns
-        v = np.sqrt(average @ [1.0, 1.0])
-        between = average.T @ means
-        G = K if in_place else K.copy()
-        centre(G, v, positive, v * (means - member @ (between / 2)).T)
-        toward = means[:, 0] - means[:, 1]
-        g = v * (toward - member @ (average.T @ toward))
-        dd = float(between[0, 0] - between[0, 1] - between[1, 0] + between[1, 1])
+        weights = np.array([positive, ~positive], dtype=float)
+        if weight is not None:
+            weights *= weight
+        weights /= weights.sum(axis=1, keepdims=True)
+        G, top = K if in_place else K.copy(), float(K.diagonal().max())
+        means, v, g, sums, dd = centre(G, weights)
         noise = 2 * _EPS * top * sqrt(len(K)) * float(v.max()) ** 2
-        return cls(average, means, v, G, g, dd, noise)
+        return cls(weights.T, means.T, v, G, g, dd, noise, sums)
 
     def shrunk(self, pos: float, neg: float) -> KernelMoments:
         """Return the moments with the covariances times 1 - ``pos`` and 1 - ``neg``; the new G takes the place of the old one.
@@ -77,20 +74,15 @@ class KernelMoments:
 
     def spreads(self, p: int, counts: tuple[float, float]) -> tuple[Spread, Spread]:
         """Return what the rule of shrinkage asks of both classes, in a span of p dimensions; ``counts`` are sums of weights."""
-        from mmc.methods.numerics.gram_passes import squares_within  # compiled: not every method needs it
-
-        member, norm2 = self.member, self.G.diagonal()
-        trace2 = squares_within(self.G, np.ascontiguousarray(member.T))
-        fourth = norm2**2 / self.v**2 @ member * counts
         pos, neg = (
-            Spread(n, p, *sums)
-            for n, *sums in zip(counts, (norm2 @ member).tolist(), trace2, fourth.tolist(), strict=True)
+            Spread(n, p, trace, trace2, fourth * n)
+            for n, (trace, trace2, fourth) in zip(counts, self.sums.tolist(), strict=True)
         )
         return pos, neg
 
-    @property
+    @cached_property
     def member(self) -> Array:
-        """Return the two columns that mark the points of the positive and of the negative class."""
+        """The two columns that mark the points of the positive and of the negative class."""
         return (self.average > 0).astype(float)
 
     def product(self, dual: Array) -> Array:

@@ -20,9 +20,8 @@ from math import erfc, isnan, nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrs
 
-from mmc.methods.numerics.cholesky import factored, inverse_diagonal
+from mmc.methods.numerics.cholesky import Shifted
 from mmc.methods.numerics.kernels import Array
 
 _REACH = 1e-6, 1e8  # of c_i tr Σ_i beside c0: outside, rounding decides
@@ -83,7 +82,7 @@ class LeftOut:
     @classmethod
     def of_gram(
         cls,
-        G: Array,
+        gram: Shifted,
         g: Array,
         dd: float,
         positive: NDArray[np.bool_],
@@ -91,18 +90,22 @@ class LeftOut:
         weights: tuple[float, float],
         share: tuple[float, float] = (1.0, 1.0),
     ) -> LeftOut:
-        """Return them where the rows u/√n, times √share_i, have the inner products G with each other and g with d; c0 > 0.
+        """Return them where the rows u/√n, times √share_i, have the inner products G = ``gram`` with each other and g with d; c0 > 0.
 
         With T = c0/c_i on the diagonal, M⁻¹d = (d - Bx)/c0, (T + G) x = g, and B'M⁻¹B = (I - T (T + G)⁻¹) c_i⁻¹; here the
         c_i are those of B, the ``weights`` over the shares.
         """
-        diagonal, counts = G.diagonal(), (np.count_nonzero(positive), np.count_nonzero(~positive))
+        from mmc.methods.numerics.triangles import solve_each  # compiled: not every method needs it
+
+        diagonal, counts = gram.A.diagonal(), (np.count_nonzero(positive), np.count_nonzero(~positive))
         trace = float(diagonal @ positive) / share[0], float(diagonal @ ~positive) / share[1]
         first, second = _within_reach(weights, trace, c0)
         T = np.where(positive, c0 * share[0] / first, c0 * share[1] / second)
-        L, made = factored(G, T, clean=True)
-        x = dpotrs(L, g, lower=1)[0] if made else np.full(len(T), nan)
-        inverse = inverse_diagonal(L) if made else x
+        L, made = gram.factored(T)
+        x = g.copy() if made else np.full(len(T), nan)
+        if made:
+            solve_each(L, x[None])
+        inverse = gram.inverse_diagonal(T)
         scale = np.where(positive, counts[0] / share[0], counts[1] / share[1])  # of the squared length of a row
         e = T / c0 * x * np.sqrt(scale)
         q = T / c0 * (1 - T * inverse) * scale

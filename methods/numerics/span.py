@@ -10,8 +10,9 @@ from math import sqrt
 import numpy as np
 
 from mmc.methods.numerics.compiled import compiled_safely
+from mmc.methods.numerics.gram_passes import times_symmetric
 from mmc.methods.numerics.kernels import Array
-from mmc.methods.numerics.triangles import dot
+from mmc.methods.numerics.triangles import dot, solve_each
 
 _LIMIT = 64  # vectors
 _NONE = 1e-16  # of the square of a vector: what is left of one that the others span
@@ -42,6 +43,10 @@ class Span:
             self._count = len(old)
         self._count = _extend(self._V, self._H, self._along, self._S, self._count, V, H, *self._given)
 
+    def extend_by_products(self, G: Array, rounds: int) -> None:
+        """Add the vectors Σ_i d of both classes, then the Σ_i of these, and so on; a new span has room for four rounds."""
+        self._count = _products(self._V, self._H, self._along, self._S, self._count, G, rounds, *self._given)
+
     @property
     def vectors(self) -> Array:
         """The (α, c), one row each."""
@@ -58,6 +63,57 @@ class Span:
         S = self._S[:, :k, :k].copy()
         S.reshape(2, -1)[:, :: k + 1] += np.array(ridge)[:, None]
         return S
+
+
+@compiled_safely
+def _parts(C: Array, member: Array) -> Array:
+    """Split every row into its parts in the two classes."""
+    parts = np.empty((2 * len(C), C.shape[1]))
+    for row in range(len(C)):
+        for side in range(2):
+            parts[2 * row + side] = C[row] * member[side]
+    return parts
+
+
+@compiled_safely
+def solutions(L: Array, g: Array, member: Array) -> tuple[Array, Array]:
+    """Return x, ∂x/∂τ_i and ∂²x/∂τ_i∂τ_j up to their signs and factors, and LL' times these, as rows; LL'x = g.
+
+    They solve the same equations for the parts of what came before. ``member`` has a row for each class.
+    """
+    right, found = np.empty((7, len(g))), np.empty((7, len(g)))
+    right[0] = g
+    for start, stop in ((0, 1), (1, 3), (3, 7)):
+        if start > 0:
+            right[start:stop] = _parts(found[start // 2 : start], member)
+        found[start:stop] = right[start:stop]
+        solve_each(L, found[start:stop])
+    return found, right
+
+
+@compiled_safely
+def _products(
+    V: Array,
+    H: Array,
+    along: Array,
+    S: Array,
+    count: int,
+    G: Array,
+    rounds: int,
+    g: Array,
+    dd: float,
+    member: Array,
+    rounding: float,
+) -> int:
+    """Add Bc for the parts c of B'd, then for those of the B'Bc; return how many vectors there are now."""
+    new_H = g.copy().reshape((1, len(g)))
+    for _ in range(rounds):
+        C = _parts(new_H, member)
+        new_H = times_symmetric(C, G)
+        new_V = np.zeros((len(C), len(g) + 1))
+        new_V[:, 1:] = C
+        count = _extend(V, H, along, S, count, new_V, new_H.copy(), g, dd, member, rounding)
+    return count
 
 
 @compiled_safely

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from threading import local
 from typing import TypeVar, cast
+from weakref import ref
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from mmc.methods.numerics.kernels import Array
 
 T = TypeVar("T")
 _KEPT = 2**20  # numbers of a scratch matrix, 8 MiB, that are kept for the next one
+_LINE = 8  # numbers in a cache line
 _scratch = local()
 
 
@@ -32,14 +34,25 @@ class Workspace:
         return cast("T | None", self._made.get(key))
 
 
-def scratch(n: int) -> Array:
-    """Return an n × n matrix that the next call of the same thread may return again, with whatever is in it.
+def scratch(n: int, columns: int) -> Array:
+    """Return an n × ``columns`` matrix that the next call of the same thread may return again, with whatever is in it.
 
     Fresh memory costs as much as a factorisation of a few hundred rows: the system hands it out page by page, and takes it back.
+    The matrix begins where a cache line does.
     """
-    if n * n > _KEPT:
-        return np.empty((n, n))
+    size = n * columns + _LINE
     kept: Array | None = getattr(_scratch, "kept", None)
-    if kept is None or len(kept) < n * n:
-        kept = _scratch.kept = np.empty(n * n)
-    return kept[: n * n].reshape(n, n)
+    if size > _KEPT:
+        kept = np.empty(size)
+    elif kept is None or len(kept) < size:
+        kept = _scratch.kept = np.empty(size)
+    first = -kept.ctypes.data // kept.itemsize % _LINE
+    M = kept[first : first + n * columns].reshape(n, columns)
+    _scratch.last = ref(M)
+    return M
+
+
+def untouched(M: Array) -> bool:
+    """Whether nobody has asked for a `scratch` matrix after this one, so that it still holds what was left there."""
+    last: Callable[[], Array | None] = getattr(_scratch, "last", lambda: None)
+    return last() is M

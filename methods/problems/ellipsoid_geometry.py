@@ -16,6 +16,7 @@ from math import sqrt
 import numpy as np
 from scipy.linalg import eigh, qr, svd
 
+from mmc.methods.numerics.cholesky import Shifted
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.numerics.workspace import Workspace
 from mmc.methods.problems.feasible_edge import FeasibleEdge
@@ -228,6 +229,11 @@ class KernelGeometry(Geometry):
     def diagonal(self) -> Array:
         """The diagonal of G, side by side in memory."""
         return self.G.diagonal().copy()
+
+    @cached_property
+    def shifted(self) -> Shifted:
+        """G, for factorisations with one diagonal after another."""
+        return Shifted(self.G)
 
     @cached_property
     def _axes(self) -> tuple[Array, Array, float]:

@@ -26,12 +26,12 @@ from math import inf, isinf, log, sqrt
 
 import numpy as np
 from scipy.linalg import lstsq, null_space
-from scipy.linalg.lapack import dpotrs
 
-from mmc.methods.numerics.cholesky import factored
+from mmc.methods.numerics.cholesky import Shifted
+from mmc.methods.numerics.gram_passes import times_symmetric
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.numerics.secular_equations import NEVER, Pair, newton, newton_each
-from mmc.methods.numerics.span import Span
+from mmc.methods.numerics.span import Span, solutions
 from mmc.methods.numerics.touching import touching_each
 from mmc.methods.problems.ellipsoid_geometry import Coordinates, KernelGeometry
 from mmc.methods.problems.ellipsoid_pair import (
@@ -218,11 +218,7 @@ def _stopped(gap: float, steps: int, tol: float) -> NotConverged:
 def _krylov(gram: KernelGeometry) -> Span:
     """Return the span of d and the Krylov vectors Σ_i d, Σ_i Σ_j d, Σ_i Σ_j Σ_k d."""
     span = Span(gram.g, gram.dd, gram.member, gram.rounding)
-    H = gram.g[None]
-    for _ in range(3):
-        C = _parts(H, gram.member)
-        H = C @ gram.G
-        span.extend(_push(C), H.copy())
+    span.extend_by_products(gram.G, 3)
     return span
 
 
@@ -339,12 +335,12 @@ def _factor(gram: KernelGeometry, tau: Sequence[float], span: Span) -> Array:
     T = member @ (np.array(tau) * (1 + sum(ridge / t for ridge, t in zip(gram.ridge, tau, strict=True))))
     left = np.flatnonzero(T < NEVER)  # a ball of size 0 has no part in it
     whole = len(left) == len(T)
-    G, g, t, sides = gram.G, gram.g, T, member
+    shifted, g, t, sides = gram.shifted, gram.g, T, member
     if not whole:
-        G, g, t, sides = G[np.ix_(left, left)], g[left], T[left], member[left]
-    total = float(np.trace(G))
+        shifted, g, t, sides = Shifted(gram.G[np.ix_(left, left)]), g[left], T[left], member[left]
+    total = float(np.trace(shifted.A))
     for _ in range(_PASSES):
-        L, made = factored(G, t)
+        L, made = shifted.factored(t)
         if made:
             break
         # singular to rounding: a little more of the multipliers that are nearly 0
@@ -354,31 +350,15 @@ def _factor(gram: KernelGeometry, tau: Sequence[float], span: Span) -> Array:
             f"the Gram matrix is not positive semi-definite: {_PASSES} factorisations with growing multipliers failed; take another "
             "kernel, or other parameters of it, or scale the data"
         )
-    right, found = [g[None]], []
-    for _ in range(3):  # x, ∂x/∂τ_i, ∂²x/∂τ_i∂τ_j: the same equations for the parts of what came before
-        found.append(dpotrs(L, right[-1].T, lower=1)[0].T)
-        right.append(_parts(found[-1], sides))
-    X = np.concatenate(found)
+    X, right = solutions(L, g, np.ascontiguousarray(sides.T))
+    V = np.zeros((len(X), len(T) + 1))
     if whole:
-        H = np.concatenate(right[:-1]) - t * X  # G X follows from the equations
+        H = right - t * X  # G X follows from the equations
+        V[:, 1:] = X
     else:
-        X, inner = np.zeros((len(X), len(T))), X
-        X[:, left] = inner
-        H = X @ gram.G
-    V = _push(X)
+        V[:, 1 + left] = X
+        H = times_symmetric(V[:, 1:].copy(), gram.G)
+    x: Array = V[0, 1:].copy()
     V[0], H[0] = gram.d - V[0], gram.g - H[0]
     span.extend(V, H)
-    x: Array = X[0]
     return x
-
-
-def _parts(C: Array, member: Array) -> Array:
-    """Split every row into its parts in the two classes."""
-    return (C[:, None, :] * member.T).reshape(-1, C.shape[1])
-
-
-def _push(C: Array) -> Array:
-    """Return the vectors Bc for the rows c, one in each row."""
-    V = np.zeros((len(C), C.shape[1] + 1))
-    V[:, 1:] = C
-    return V

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mmc.methods.numerics.cholesky import dimensions, factored, inverse_diagonal, pivoted_cholesky
+from mmc.methods.numerics.cholesky import Shifted, dimensions, factored, inverse_diagonal, pivoted_cholesky
 from mmc.methods.numerics.kernels import KernelSpec
 
 
@@ -49,13 +49,35 @@ def test_dimensions_are_those_of_the_factor(gamma, copies):
     assert dimensions(K) == pivoted_cholesky(K).dimensions <= 40
 
 
-@pytest.mark.parametrize("n", [1, 5, 64, 65, 200])
+@pytest.mark.parametrize("n", [1, 5, 64, 65, 202, 523])
 def test_the_diagonal_of_an_inverse(n):
     X = np.random.default_rng(n).normal(size=(n, n))
     A, added = X @ X.T, np.linspace(1.0, 2.0, n)
     factored(np.ones((n, n)), 3.0)  # leaves something where the next factor goes
-    L, made = factored(A, added, clean=True)
+    L, made = factored(A, added)
     assert made
-    np.testing.assert_allclose(L @ L.T, A + np.diag(added), atol=1e-10 * n)
+    np.testing.assert_allclose(square(L), A + np.diag(added), atol=1e-10 * n)
     np.testing.assert_allclose(inverse_diagonal(L), np.linalg.inv(A + np.diag(added)).diagonal(), rtol=1e-8)
     assert not factored(A, -1e6)[1]
+
+
+def square(L):
+    L = np.tril(L[:, : len(L)])
+    return L @ L.T
+
+
+def test_the_last_factor_is_found_again_while_it_is_there_and_for_its_own_diagonal_only():
+    X = np.random.default_rng(0).normal(size=(40, 40))
+    gram, added = Shifted(X @ X.T), np.linspace(1.0, 2.0, 40)
+    first, _ = gram.factored(added)
+    assert gram.factored(added * (1 + 1e-12))[0] is first
+    for other in (added * (1 + 1e-6), added + np.eye(40)[3], np.roll(added, 1)):
+        gram.factored(added)
+        found, made = gram.factored(other)
+        assert made
+        np.testing.assert_allclose(square(found), gram.A + np.diag(other), atol=1e-10)
+    factored(np.eye(7), 1.0)  # takes the same place
+    found, _ = gram.factored(other)
+    np.testing.assert_allclose(square(found), gram.A + np.diag(other), atol=1e-10)
+    np.testing.assert_allclose(gram.inverse_diagonal(other), np.linalg.inv(gram.A + np.diag(other)).diagonal())
+    assert np.isnan(gram.inverse_diagonal(-1e6 * added)).all()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from mmc.methods.numerics.cholesky import Shifted
 from mmc.methods.numerics.left_out import Held, LeftOut
 
 C0, C, SHARES = 0.7, (1.3, 2.1), (0.4, 0.6)
@@ -42,7 +43,7 @@ def test_the_closed_form_is_what_leaving_out_each_point_gives(language):
         )
     else:
         B = np.vstack([P, N])
-        found = LeftOut.of_gram(B @ B.T, B @ d, d @ d, np.arange(len(B)) < len(P), C0, C)
+        found = LeftOut.of_gram(Shifted(B @ B.T), B @ d, d @ d, np.arange(len(B)) < len(P), C0, C)
     expected = one_by_one(X, Y, *C, SHARES[0]), one_by_one(Y, X, *C[::-1], SHARES[1])
     assert [held.bound for held in found.held(SHARES)] == pytest.approx(expected, rel=1e-9)
     assert [held.n for held in found.held(SHARES)] == [len(X), len(Y)]
