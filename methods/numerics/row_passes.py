@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from mmc.methods.numerics.compiled import compiled_safely
 from mmc.methods.numerics.kernels import Array
-from mmc.methods.numerics.triangles import backward, dot, forward, lower, squares
+from mmc.methods.numerics.triangles import backward, dot, forward, lower, products, squares
 
 Pair = tuple[float, float]  # of the positive and of the negative class
+Sums = tuple[float, float, float]
+_LEAST, _MOST = 1e-6, 1e8  # of c_i tr Σ_i beside c0: outside, rounding decides
 
 
 @compiled_safely
@@ -41,7 +43,16 @@ def centred(X: Array, positive: NDArray[np.bool_]) -> tuple[Array, Array, int]:
 
 
 @compiled_safely
-def _spread_sums(rows: Array, S: Array) -> tuple[float, float, float]:
+def scatters(rows: Array, split: int) -> Array:
+    """Return rows'rows of the first ``split`` rows, and of the others."""
+    S = np.empty((2, rows.shape[1], rows.shape[1]))
+    products(rows[:split], S[0])
+    products(rows[split:], S[1])
+    return S
+
+
+@compiled_safely
+def _spread_sums(rows: Array, S: Array) -> Sums:
     trace, fourth, trace2 = 0.0, 0.0, 0.0
     for x in rows:
         square = dot(x, x)
@@ -53,9 +64,40 @@ def _spread_sums(rows: Array, S: Array) -> tuple[float, float, float]:
 
 
 @compiled_safely
-def spread_sums(rows: Array, split: int, S: Array) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+def spread_sums(rows: Array, split: int, S: Array) -> tuple[Sums, Sums]:
     """Return Σ‖x‖², Σ S_ij² and Σ‖x‖⁴ of the rows x of either class and their S = rows'rows."""
     return _spread_sums(rows[:split], S[0]), _spread_sums(rows[split:], S[1])
+
+
+@compiled_safely
+def summed_up(
+    X: Array, positive: NDArray[np.bool_]
+) -> tuple[Array, Array, int, Array, Array, Array, tuple[Sums, Sums]]:
+    """Return `centred` of X, the difference of the means, marks of the rows of both classes, `scatters` and `spread_sums`.
+
+    The last two are empty where a class has fewer rows than columns: there products of the rows take less.
+    """
+    means, rows, split = centred(X, positive)
+    member, S, none = np.zeros((len(rows), 2)), np.empty((0, 0, 0)), (0.0, 0.0, 0.0)
+    member[:split, 0] = 1.0
+    member[split:, 1] = 1.0
+    sums = none, none
+    if X.shape[1] <= min(split, len(rows) - split):
+        S = scatters(rows, split)
+        sums = spread_sums(rows, split, S)
+    return means, rows, split, means[0] - means[1], member, S, sums
+
+
+@compiled_safely
+def regularised(S: Array, share: Pair, ridge: Pair) -> Array:
+    """Return share_i S_i + ridge_i I."""
+    found = np.empty_like(S)
+    for side in range(2):
+        for i in range(S.shape[1]):
+            for j in range(S.shape[1]):
+                found[side, i, j] = share[side] * S[side, i, j]
+            found[side, i, i] += ridge[side]
+    return found
 
 
 @compiled_safely
@@ -99,6 +141,19 @@ def traces(S: Array) -> Pair:
 
 
 @compiled_safely
+def within_reach(weights: Pair, traces: Pair, c0: float) -> Pair:
+    """Return the c_i, brought to where c_i Σ_i can be told from c0 I and c0 I from it."""
+    return _within_reach(weights[0], traces[0], c0), _within_reach(weights[1], traces[1], c0)
+
+
+@compiled_safely
+def _within_reach(c: float, trace: float, c0: float) -> float:
+    if not trace > 0:
+        return c0
+    return min(max(c * trace, _LEAST * c0), _MOST * c0) / trace
+
+
+@compiled_safely
 def mixed(S: Array, c0: float, c: Pair) -> Array:
     """Return c0 I + Σ_i c_i S_i."""
     n = S.shape[1]
@@ -137,6 +192,14 @@ def _spreads_away(e: Array, q: Array, along: float, weight: float, share: float,
     if spread > 0:
         return mean / spread
     return inf if mean > 0 else 0.0
+
+
+@compiled_safely
+def left_out(rows: Array, split: int, S: Array, d: Array, c0: float, weights: Pair, shares: Pair) -> Pair:
+    """Return `spreads_away` of the points whose rows u/√m_i and covariances are known."""
+    weights = within_reach(weights, traces(S), c0)
+    e, q, along = leverages(rows, split, mixed(S, c0, weights), d)
+    return spreads_away(e, q, split, along, weights, shares)
 
 
 @compiled_safely

@@ -73,7 +73,7 @@ def certify(problem: EllipsoidPair, r: Array, u: Array | None = None) -> Separat
 
         rows = np.ascontiguousarray(geometry.plain)
         found = measured(rows, geometry.split, geometry.share, geometry.d, geometry.ridge, kappa, r)
-        return _separation(kappa, *found)
+        return separation(kappa, *found)
     h = geometry.pull(r)
     norm2, along = float(geometry.products(r, r, h)), float(geometry.along(r))
     first, second = ((h * h) @ geometry.member).tolist()
@@ -85,10 +85,10 @@ def certify(problem: EllipsoidPair, r: Array, u: Array | None = None) -> Separat
             between -= (geometry.ridge[0] * nu[0] + geometry.ridge[1] * nu[1]) * r
     else:
         between = geometry.d - geometry.push(u * (geometry.member @ _stretch(geometry, kappa, u)))
-    return _separation(kappa, norm2, along, *spread, geometry.norm2(between))
+    return separation(kappa, norm2, along, *spread, geometry.norm2(between))
 
 
-def _separation(
+def separation(
     kappa: tuple[float, float], norm2: float, along: float, first: float, second: float, distance2: float
 ) -> Separation:
     """Return the certificate of an r with these measures, whose dual point lies at the squared distance ``distance2``."""
@@ -105,7 +105,7 @@ def certify_stack(problems: Sequence[EllipsoidPair], R: Array) -> list[Separatio
 
     geometry = problems[0].geometry.coordinates
     found = measured_each(geometry.covariances, geometry.d, np.array([problem.kappa for problem in problems]), R)
-    return [_separation(problem.kappa, *measures) for problem, measures in zip(problems, found.tolist(), strict=True)]
+    return [separation(problem.kappa, *measures) for problem, measures in zip(problems, found.tolist(), strict=True)]
 
 
 def judge(problem: EllipsoidPair, rule: Delivered, sides: Sides, proof: Separation, settled: bool) -> Verdict:
