@@ -121,8 +121,8 @@ class MomentMethod(FromMoments):
             return super()._delivered(fitted, space)
         from mmc.methods.numerics.row_passes import seen_along  # compiled: not every method needs it
 
-        means, within, longest = seen_along(space.X, space.sign, fitted.coef)
-        return OnMoments.of(fitted.coef, fitted.intercept, means, within, longest)
+        along, within, longest = seen_along(space.X, space.sign, fitted.coef)
+        return OnMoments.of(fitted.coef, fitted.intercept, along, within, longest)
 
     def _by_class(self, pair: Pair) -> Array:
         """Return numbers of the positive and the negative class in the order of ``classes_``."""

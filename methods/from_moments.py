@@ -135,6 +135,12 @@ class FromMoments(BinaryMethod):
         return super().predict(X)
 
     # -- the parts ------------------------------------------------------------------------------------------
+    def _training(self, X: ArrayLike, y: ArrayLike, **extra: object) -> Training:
+        train = super()._training(X, y, **extra)
+        if self._linear:
+            train.extents(compiled=True)
+        return train
+
     def _add(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None) -> Self:
         self._check_params()
         if "solution_" in vars(self) and "moments_" not in vars(self):

@@ -98,14 +98,14 @@ class PairMoments:
         d = self.mean_pos - self.mean_neg
         return d if self.given is None else d + (self.given[0].rest - self.given[1].rest)
 
-    def seen_along(self, w: Array) -> tuple[Array, tuple[float, float]]:
+    def seen_along(self, w: Array) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return w'x at the means of both classes, with what rounding took from given ones, and its variances."""
         means = np.vstack([self.mean_pos, self.mean_neg])
         if self.given is not None:
             means += [moments.rest for moments in self.given]
         along = self.rows @ w
-        pos, neg = (along * along @ self.member).tolist()
-        return means @ w, (pos, neg)
+        (first, second), (pos, neg) = (means @ w).tolist(), (along * along @ self.member).tolist()
+        return (first, second), (pos, neg)
 
     @property
     def lengths(self) -> Array:
@@ -152,9 +152,9 @@ class PairMoments:
     @cached_property
     def sums(self) -> tuple[Sums, Sums]:
         """Σ‖x‖², Σ S_ij² and Σ‖x‖⁴ of the rows x of either class and their S = rows'rows."""
-        from mmc.methods.numerics.row_passes import spread_sums  # compiled: not every method needs it
+        from mmc.methods.numerics.row_passes import spread_sums, turned  # compiled: not every method needs it
 
-        return spread_sums(self.rows, self.split, self.plain_covariances)
+        return spread_sums(turned(self.rows), self.split, self.plain_covariances)
 
     def covariances(self, shrinkage: tuple[float, float], ridge: tuple[float, float]) -> Array:
         """Return both covariances as one array, times 1 - shrinkage_i, with ridge_i on the diagonal."""
@@ -165,9 +165,9 @@ class PairMoments:
     @cached_property
     def plain_covariances(self) -> Array:
         """The covariances of both classes, as one array."""
-        from mmc.methods.numerics.row_passes import scatters  # compiled: not every method needs it
+        from mmc.methods.numerics.row_passes import scatters, turned  # compiled: not every method needs it
 
-        return scatters(self.rows, self.split)
+        return scatters(turned(self.rows), self.split)
 
     @property
     def cov_pos(self) -> Array:

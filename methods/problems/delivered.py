@@ -7,7 +7,7 @@ lower bound that the solver's dual point proves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf, nan, sqrt
@@ -142,7 +142,7 @@ class Delivered:
         """Return where both classes lie, with `spreads` as they are regularised."""
         spreads, blur, (pos, neg) = self.spreads(ridge, shrinkage, norm2), self.blur, self.means
         rounding = blur, blur
-        if norm2 is None and any(ridge):  # what a ridge adds to a spread is as exact as ‖w‖²
+        if norm2 is None and self.dual is not None and any(ridge):  # what a ridge adds to a spread is as exact as ‖w‖²
             square = self.norm2_rounding
             first, second = (more * square / (2 * s) if s > 0 else 0.0 for s, more in zip(spreads, ridge, strict=True))
             rounding = blur + first, blur + second
@@ -188,14 +188,15 @@ class SidesStack:
 class OnMoments(Delivered):
     """A linear rule of which only moments are asked: the judging points are the two means, ``within`` is the variance of f in either class."""
 
+    along: Pair = (0.0, 0.0)
     within: Pair = (0.0, 0.0)
     longest: float = 0.0
 
     @classmethod
-    def of(cls, coef: Array, offset: float, means: Sequence[float], within: Pair, longest: float) -> OnMoments:
-        """Return it where coef·x has these ``means`` in both classes; ``longest`` is the largest ‖x‖."""
+    def of(cls, coef: Array, offset: float, along: Pair, within: Pair, longest: float) -> OnMoments:
+        """Return it where the means of coef·x are ``along``, and its variances ``within``; ``longest`` is the largest ‖x‖."""
         return cls(
-            np.array(means), _EACH, offset, lambda: np.array([longest]), coef, within=within, longest=longest
+            np.array(along), _EACH, offset, lambda: np.array([longest]), coef, along=along, within=within, longest=longest
         )
 
     @property
@@ -205,8 +206,7 @@ class OnMoments(Delivered):
 
     @property
     def _moments(self) -> tuple[float, float, float, float]:
-        pos, neg = self.expansion.tolist()
-        return pos, neg, *self.within
+        return *self.along, *self.within
 
 
 @dataclass(frozen=True)
@@ -241,5 +241,9 @@ def apart(objective: float, bound: float, sides: Sides, nu: Pair, rounding: floa
 
     ``rounding`` is how far it may move the objective.
     """
-    distance = abs(bound - objective) + rounding
-    return Verdict(objective, distance / objective if objective > 0 else inf, sides.errors(nu), lenient=lenient)
+    return Verdict(objective, gap_between(objective, bound, rounding), sides.errors(nu), lenient=lenient)
+
+
+def gap_between(objective: float, bound: float, rounding: float) -> float:
+    """Return how far an objective is from its bound, relative; ``rounding`` is how far it may move the objective."""
+    return (abs(bound - objective) + rounding) / objective if objective > 0 else inf

@@ -17,7 +17,7 @@ import numpy as np
 
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.problems import Answer, Certificate, Problem
-from mmc.methods.problems.delivered import Delivered, Sides, SidesStack, Verdict, apart
+from mmc.methods.problems.delivered import Delivered, Sides, SidesStack, Verdict, gap_between
 from mmc.methods.problems.ellipsoid_geometry import Coordinates, Geometry
 from mmc.methods.solution import InfeasibleProblem
 
@@ -122,8 +122,7 @@ def judge(problem: EllipsoidPair, rule: Delivered, sides: Sides, proof: Separati
         return Verdict(objective, inf, sides.errors(problem.nu))
     off = max((1 + kappa[0]) * rounding[0], (1 + kappa[1]) * rounding[1])
     moved = 2 * objective * off / least + rule.norm2_rounding / 2
-    verdict = apart(objective / least**2, bound, sides, problem.nu, moved / least**2)
-    return Verdict(objective, verdict.gap, verdict.errors)
+    return Verdict(objective, gap_between(objective / least**2, bound, moved / least**2), sides.errors(problem.nu))
 
 
 def judge_stack(problems: Sequence[EllipsoidPair], sides: SidesStack, proofs: Sequence[Separation]) -> list[Verdict]:

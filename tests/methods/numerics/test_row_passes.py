@@ -21,7 +21,7 @@ def test_a_rule_is_seen_by_its_moments_in_both_classes():
 def test_what_shrinkage_asks_of_both_classes():
     rows = [(part - part.mean(axis=0)) / np.sqrt(len(part)) for part in sides]
     S = np.array([part.T @ part for part in rows])
-    for part, C, found in zip(rows, S, spread_sums(np.vstack(rows), len(rows[0]), S), strict=True):
+    for part, C, found in zip(rows, S, spread_sums(np.vstack(rows).T.copy(), len(rows[0]), S), strict=True):
         norm2 = np.sum(part**2, axis=1)
         assert found == pytest.approx((np.trace(C), np.trace(C @ C), np.sum(norm2**2)), rel=1e-13)
 
