@@ -291,7 +291,6 @@ def __getattr__(name: str) -> Any:  # the name decides the type
     raise AttributeError(f"module 'mmc.methods' has no attribute {name!r}")
 
 
-@cache
 def entry_of(cls: type) -> Method:
     """Return the catalogue entry of a method's class, or of the class that it extends.
 

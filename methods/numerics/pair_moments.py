@@ -39,8 +39,8 @@ class PairMoments:
         if weight is None:
             from mmc.methods.numerics.row_passes import summed_up  # compiled: not every method needs it
 
-            means, rows, split, difference, member, S, sums = summed_up(X, positive)
-            found = cls(means[0], means[1], rows, split, (split, len(X) - split))
+            (mean_pos, mean_neg), rows, split, difference, member, S, sums = summed_up(X, positive)
+            found = cls(mean_pos, mean_neg, rows, split, (split, len(X) - split))
             vars(found).update(difference=difference, member=member)  # what the same pass has found
             if len(S):
                 vars(found).update(plain_covariances=S, sums=sums)

@@ -252,19 +252,21 @@ def seen_along(X: Array, sign: Array, w: Array) -> tuple[Pair, Pair, float]:
 
 
 @compiled_safely
-def spread_along_each(values: Array, average: Array) -> tuple[Array, Array]:
-    """Return what `spread_along` does for every column of values: a row of averages for each class, and one of variances."""
+def spread_along_each(values: Array, sign: Array) -> tuple[Array, Array]:
+    """Return, for every column of values, the means in both classes, a row for each class, and likewise the variances."""
     m, count = values.shape
-    middles, variances = np.zeros((2, count)), np.zeros((2, count))
+    counts, middles, variances = np.zeros(2), np.zeros((2, count)), np.zeros((2, count))
+    for i in range(m):
+        side = 0 if sign[i] > 0 else 1
+        counts[side] += 1
+        for k in range(count):
+            middles[side, k] += values[i, k]
     for side in range(2):
-        for i in range(m):
-            weight = average[i, side]
-            if weight > 0:
-                for k in range(count):
-                    middles[side, k] += weight * values[i, k]
-        for i in range(m):
-            weight = average[i, side]
-            if weight > 0:
-                for k in range(count):
-                    variances[side, k] += weight * (values[i, k] - middles[side, k]) ** 2
+        middles[side] /= counts[side]
+    for i in range(m):
+        side = 0 if sign[i] > 0 else 1
+        for k in range(count):
+            variances[side, k] += (values[i, k] - middles[side, k]) ** 2
+    for side in range(2):
+        variances[side] /= counts[side]
     return middles, variances

@@ -37,7 +37,16 @@ def newton(
 
 @compiled_safely
 def newton_measured(
-    d: Array, S: Array, kappa: Pair, tau: Pair, floor: Pair, patience: int, rows: Array, split: int, part: Pair, ridge: Pair
+    d: Array,
+    S: Array,
+    kappa: Pair,
+    tau: Pair,
+    floor: Pair,
+    patience: int,
+    rows: Array,
+    split: int,
+    part: Pair,
+    ridge: Pair,
 ) -> tuple[Array, Pair, int, Measures]:
     """Return what `newton` does, which starts from UNKNOWN where no τ is known, and what the rows say of r (`measured`)."""
     r, tau, steps = _newton(d, S, kappa, tau, floor, patience)

@@ -32,8 +32,10 @@ class Sides(NamedTuple):
 
     def errors(self, nu: Pair) -> Pair:
         """Return the largest probability of the wrong side (Cantelli), for means that may be off by ``nu`` times the spread."""
+        from mmc.methods.numerics.worth import wrong_side  # compiled: not every judge asks for it
+
         means, spreads, off = self.means, self.spreads, self.rounding
-        return _wrong_side(means[0], spreads[0], off[0], nu[0]), _wrong_side(means[1], spreads[1], off[1], nu[1])
+        return wrong_side(means[0], spreads[0], off[0], nu[0]), wrong_side(means[1], spreads[1], off[1], nu[1])
 
     def sizes(self) -> tuple[Pair, Pair]:
         """Return how many spreads each mean is away from the threshold, and how far rounding may move that."""
@@ -43,12 +45,6 @@ class Sides(NamedTuple):
             for size, s, off in zip((pos, neg), self.spreads, self.rounding, strict=True)
         )
         return (pos, neg), (off_pos, off_neg)
-
-
-def _wrong_side(mean: float, spread: float, rounding: float, nu: float) -> float:
-    spread += rounding
-    side = mean - rounding - nu * spread
-    return spread**2 / (spread**2 + side**2) if side > 0 else 1.0
 
 
 @dataclass(frozen=True)
@@ -155,36 +151,6 @@ class Delivered:
 
 
 @dataclass(frozen=True)
-class SidesStack:
-    """`Sides` of many linear rules: the arrays have a row for each class. ``norm2`` are their ‖w‖²."""
-
-    means: Array
-    spreads: Array
-    rounding: Array
-    norm2: Array
-
-    @classmethod
-    def of(
-        cls, X: Array, average: Array, longest: float, coefs: Array, offsets: Array, ridge: Pair, shrinkage: Pair
-    ) -> SidesStack:
-        """Return them for the rows of ``coefs``, as `Delivered.sides` does for one; ``longest`` is the largest ‖x‖."""
-        from mmc.methods.numerics.row_passes import spread_along_each  # compiled: not every judge asks for it
-
-        middles, variances = spread_along_each(X @ coefs.T, average)
-        norm2 = np.einsum("ij,ij->i", coefs, coefs)
-        share, more = 1 - np.array(shrinkage)[:, None], np.array(ridge)[:, None]
-        blur = 4 * EPS * (np.sqrt(norm2) * longest + np.abs(offsets))
-        means = (middles + offsets) * [[1.0], [-1.0]]
-        return cls(means, np.sqrt(share * variances + more * norm2), np.broadcast_to(blur, means.shape), norm2)
-
-    def errors(self, nu: Pair) -> Array:
-        """Return what `Sides.errors` does for one rule."""
-        spread = self.spreads + self.rounding
-        side = self.means - self.rounding - np.array(nu)[:, None] * spread
-        return np.where(side > 0, spread**2 / (spread**2 + side**2), 1.0)
-
-
-@dataclass(frozen=True)
 class OnMoments(Delivered):
     """A linear rule of which only moments are asked: the judging points are the two means, ``within`` is the variance of f in either class."""
 
@@ -196,7 +162,14 @@ class OnMoments(Delivered):
     def of(cls, coef: Array, offset: float, along: Pair, within: Pair, longest: float) -> OnMoments:
         """Return it where the means of coef·x are ``along``, and its variances ``within``; ``longest`` is the largest ‖x‖."""
         return cls(
-            np.array(along), _EACH, offset, lambda: np.array([longest]), coef, along=along, within=within, longest=longest
+            np.array(along),
+            _EACH,
+            offset,
+            lambda: np.array([longest]),
+            coef,
+            along=along,
+            within=within,
+            longest=longest,
         )
 
     @property
@@ -241,9 +214,5 @@ def apart(objective: float, bound: float, sides: Sides, nu: Pair, rounding: floa
 
     ``rounding`` is how far it may move the objective.
     """
-    return Verdict(objective, gap_between(objective, bound, rounding), sides.errors(nu), lenient=lenient)
-
-
-def gap_between(objective: float, bound: float, rounding: float) -> float:
-    """Return how far an objective is from its bound, relative; ``rounding`` is how far it may move the objective."""
-    return (abs(bound - objective) + rounding) / objective if objective > 0 else inf
+    distance = abs(bound - objective) + rounding
+    return Verdict(objective, distance / objective if objective > 0 else inf, sides.errors(nu), lenient=lenient)

@@ -104,9 +104,7 @@ class LargeGeometry(Geometry):
         """Yield the rows (x - μ)/√m of each class in those coordinates."""
         return self._rows(self.factor.rows)
 
-    def held_out(
-        self, c0: float, weights: tuple[float, float], shares: tuple[float, float]
-    ) -> tuple[Held, Held]:
+    def held_out(self, c0: float, weights: tuple[float, float], shares: tuple[float, float]) -> tuple[Held, Held]:
         """Return the moments of the points left out of the rule w = (c0 I + c1 Σ1 + c2 Σ2)⁻¹ d among landmarks (`LeftOut.held`)."""
         first, second = self.landmark_rows()
         rows = np.concatenate([first, second])
