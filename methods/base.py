@@ -65,6 +65,9 @@ class BinaryMethod(RefusesWeights, ClassifierMixin, StoredRule):
         """
         return {}
 
+    def _look_at(self, train: Training) -> None:
+        """Hook: find out about the points first what this method has a quicker way to."""
+
     # -- scikit-learn ---------------------------------------------------------------------------------------
     def fit(self, X: ArrayLike, y: ArrayLike, **given: Never) -> Self:
         """Fit the classifier; raise InfeasibleProblem or NotConverged where there is no certified answer.
@@ -187,7 +190,9 @@ class BinaryMethod(RefusesWeights, ClassifierMixin, StoredRule):
         self._set_classes(classes)
         sign = (labels == self.pos_label_) * 2.0
         sign -= 1.0
-        return Training(points, sign, extra=extra)
+        train = Training(points, sign, extra=extra)
+        self._look_at(train)
+        return train
 
     def _set_classes(self, classes: NDArray[np.generic], pos_label: object = None) -> None:
         """Set the two labels, which are sorted, and which of them is positive: by default the parameter decides it."""

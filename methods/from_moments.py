@@ -135,11 +135,9 @@ class FromMoments(BinaryMethod):
         return super().predict(X)
 
     # -- the parts ------------------------------------------------------------------------------------------
-    def _training(self, X: ArrayLike, y: ArrayLike, **extra: object) -> Training:
-        train = super()._training(X, y, **extra)
+    def _look_at(self, train: Training) -> None:
         if self._linear:
             train.extents(compiled=True)
-        return train
 
     def _add(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None) -> Self:
         self._check_params()
