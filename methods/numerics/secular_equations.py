@@ -13,53 +13,26 @@ from numpy.typing import NDArray
 
 from mmc.methods.numerics.compiled import compiled_safely
 from mmc.methods.numerics.kernels import Array
-from mmc.methods.numerics.separations import Measures, measured
 from mmc.methods.numerics.triangles import backward, dot, forward, lower, times
 
 NEVER = 1e30  # the multiplier of a ball of size 0
-UNKNOWN = -1.0, -1.0  # stands for a τ to start from
-PATIENCE = 100  # steps without a feasible point
 _SETTLED = 1e-11  # relative error of the lengths ‖u_i‖
 _NEAR = 1e-6  # error, and change of r, from which a step along the derivatives of r leaves about its square
 Pair = tuple[float, float]
 
 
 def newton(
-    d: Array, S: Array, kappa: Pair, tau: Pair | None, floor: Pair = (0.0, 0.0), patience: int = PATIENCE
+    d: Array, S: Array, kappa: Pair, tau: Pair | None, floor: Pair = (0.0, 0.0), patience: int = 100
 ) -> tuple[Array, Pair, int]:
     """Solve the secular equations in feature space; return r, τ and the number of factorisations.
 
     A multiplier that wants to fall below ``floor`` stays there. It gives up after ``patience`` steps without a feasible
     point, and after 100 anyway: the caller judges the answer by its certificate.
     """
-    return _newton(d, S, kappa, UNKNOWN if tau is None else tau, floor, patience)
-
-
-@compiled_safely
-def newton_measured(
-    d: Array,
-    S: Array,
-    kappa: Pair,
-    tau: Pair,
-    floor: Pair,
-    patience: int,
-    rows: Array,
-    split: int,
-    part: Pair,
-    ridge: Pair,
-) -> tuple[Array, Pair, int, Measures]:
-    """Return what `newton` does, which starts from UNKNOWN where no τ is known, and what the rows say of r (`measured`)."""
-    r, tau, steps = _newton(d, S, kappa, tau, floor, patience)
-    return r, tau, steps, measured(rows, split, part, d, ridge, kappa, r)
-
-
-@compiled_safely
-def _newton(d: Array, S: Array, kappa: Pair, tau: Pair, floor: Pair, patience: int) -> tuple[Array, Pair, int]:
-    kappas, start, least = np.empty((1, 2)), np.empty((1, 2)), np.empty(2)
-    for i in range(2):
-        kappas[0, i], start[0, i], least[i] = kappa[i], tau[i], floor[i]
-    R, steps = newton_each(d, S, kappas, start, least, patience)
-    return R[0], (start[0, 0], start[0, 1]), steps[0]
+    start = np.array([(-1.0, -1.0) if tau is None else tau])
+    R, steps = newton_each(d, S, np.array([kappa]), start, np.array(floor), patience)
+    first, second = start[0].tolist()
+    return R[0], (first, second), int(steps[0])
 
 
 @compiled_safely

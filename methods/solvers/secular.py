@@ -30,7 +30,7 @@ from scipy.linalg.lapack import dpotrs
 
 from mmc.methods.numerics.cholesky import factored
 from mmc.methods.numerics.kernels import Array
-from mmc.methods.numerics.secular_equations import NEVER, PATIENCE, UNKNOWN, Pair, newton, newton_each, newton_measured
+from mmc.methods.numerics.secular_equations import NEVER, Pair, newton, newton_each
 from mmc.methods.numerics.span import Span
 from mmc.methods.numerics.touching import touching_each
 from mmc.methods.problems.ellipsoid_geometry import Coordinates, KernelGeometry
@@ -41,7 +41,6 @@ from mmc.methods.problems.ellipsoid_pair import (
     certify_stack,
     check_feasible,
     infeasible,
-    separation,
 )
 from mmc.methods.problems.large_geometry import LargeGeometry
 from mmc.methods.solution import FitError, InfeasibleProblem, NotConverged
@@ -195,13 +194,12 @@ def _in_feature_space(problem: EllipsoidPair, geometry: Coordinates, tol: float)
     d, S, kappa = geometry.d, geometry.covariances, problem.kappa
     low = 0.0 if geometry.definite else 1e-13 * float(S.trace(axis1=1, axis2=2).max()) + _ZERO**2 * float(d @ d)
     floor = (low, low)  # of a multiplier that only a singular covariance can let fall so far
-    shape = np.ascontiguousarray(geometry.plain), geometry.split, geometry.share, geometry.ridge
-    r, tau, steps, measures = newton_measured(d, S, kappa, UNKNOWN, floor, 10, *shape)
-    proof = separation(kappa, *measures)
+    r, tau, steps = newton(d, S, kappa, None, floor, patience=10)
+    proof = certify(problem, r)
     if isinf(proof.gap):
         check_feasible(problem)
-        r, tau, steps, measures = newton_measured(d, S, kappa, tau, floor, PATIENCE, *shape)
-        proof = separation(kappa, *measures)
+        r, tau, steps = newton(d, S, kappa, tau, floor)
+        proof = certify(problem, r)
     if proof.gap > tol:
         raise _stopped(proof.gap, steps, tol)
     return ClosestPoints(r, None, steps, VERSION, certificate=proof)

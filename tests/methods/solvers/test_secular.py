@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmc.methods.numerics.secular_equations import UNKNOWN, newton, newton_measured
-from mmc.methods.numerics.separations import measured
+from mmc.methods.numerics.secular_equations import newton
 from mmc.methods.problems.ellipsoid_pair import EllipsoidPair, certify, certify_stack
 from mmc.methods.solution import InfeasibleProblem
 from mmc.methods.solvers import margin_socp, secular
@@ -130,16 +129,3 @@ def test_a_stack_of_any_directions_is_worth_what_each_is_worth(ridge):
     assert np.isinf(gaps).any()
     assert np.sum(np.isfinite(gaps) & (np.array(gaps) > 0.01)) > 10
     assert [one.gap for one in together] == pytest.approx(gaps, rel=1e-9)
-
-
-def test_newton_says_what_the_rows_say_of_its_answer():
-    rng = np.random.default_rng(2)
-    P, N = rng.normal(size=(30, 4)) + 1, rng.normal(size=(25, 4))
-    g, sizes = coordinates(P, N, 0.1), (0.5, 0.3)
-    r, tau, steps = newton(g.d, g.covariances, sizes, None)
-    again = newton_measured(g.d, g.covariances, sizes, UNKNOWN, (0.0, 0.0), 100, g.plain, g.split, g.share, g.ridge)
-    np.testing.assert_allclose(again[0], r, rtol=1e-14)
-    assert again[1] == pytest.approx(tau, rel=1e-14)
-    assert again[2] == steps
-    assert again[3] == pytest.approx(measured(g.plain, g.split, g.share, g.d, g.ridge, sizes, r), rel=1e-12)
-    assert again[3][2:4] == pytest.approx([np.sqrt(r @ S @ r) for S in g.covariances], rel=1e-12)
