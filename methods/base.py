@@ -65,6 +65,9 @@ class BinaryMethod(RefusesWeights, ClassifierMixin, StoredRule):
         """
         return {}
 
+    def _look_at(self, train: Training) -> None:
+        """Hook: find out about the points first what this method has a quicker way to."""
+
     # -- scikit-learn ---------------------------------------------------------------------------------------
     def fit(self, X: ArrayLike, y: ArrayLike, **given: Never) -> Self:
         """Fit the classifier; raise InfeasibleProblem or NotConverged where there is no certified answer.
@@ -187,7 +190,9 @@ class BinaryMethod(RefusesWeights, ClassifierMixin, StoredRule):
         self._set_classes(classes)
         sign = (labels == self.pos_label_) * 2.0
         sign -= 1.0
-        return Training(points, sign, extra=extra)
+        train = Training(points, sign, extra=extra)
+        self._look_at(train)
+        return train
 
     def _set_classes(self, classes: NDArray[np.generic], pos_label: object = None) -> None:
         """Set the two labels, which are sorted, and which of them is positive: by default the parameter decides it."""
@@ -225,11 +230,9 @@ class BinaryMethod(RefusesWeights, ClassifierMixin, StoredRule):
             fitted = self._attempt(space)
             self._store(fitted, space)
             verdict = self._judged(fitted, space)
-        self._conclude(fitted, verdict, time.perf_counter() - start)
-        if examined and fitted.held_out is not None:
-            with np.errstate(all="ignore"):
-                held_out = fitted.held_out()
-            self._examine(held_out)
+            self._conclude(fitted, verdict, time.perf_counter() - start)
+            if examined and fitted.held_out is not None:
+                self._examine(fitted.held_out())
         return self
 
     def _take(self, judged: Judged, space: Training, seconds: float) -> Self:
@@ -262,10 +265,9 @@ def _different(labels: NDArray[np.generic]) -> NDArray[np.generic]:
     """Return the different labels, sorted; of whole numbers it is known at once that there are only two."""
     if labels.dtype.kind in _WHOLE:
         other = labels != labels[0]
-        ends = labels[[0, int(other.argmax())]]
-        if ends[0] != ends[1] and np.count_nonzero(labels == ends[1]) == np.count_nonzero(other):
-            ends.sort()
-            return ends
+        first, second = 0, int(other.argmax())
+        if second and np.count_nonzero(labels == labels[second]) == np.count_nonzero(other):
+            return labels[[first, second] if labels[first] < labels[second] else [second, first]]
     return np.unique(labels)
 
 

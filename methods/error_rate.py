@@ -20,7 +20,7 @@ from mmc.methods.fitted import Judged
 from mmc.methods.numerics.cholesky import Shifted, dimensions
 from mmc.methods.numerics.kernel_moments import KernelMoments
 from mmc.methods.numerics.kernels import Array, Kernel
-from mmc.methods.numerics.left_out import LeftOut
+from mmc.methods.numerics.left_out import Held, LeftOut, held_by_covariances
 from mmc.methods.numerics.memory import require
 from mmc.methods.problems.delivered import Verdict
 from mmc.methods.problems.ellipsoid_geometry import Coordinates, Geometry, KernelGeometry
@@ -301,7 +301,7 @@ class ErrorRateClassifier(MomentMethod):
             intercept=float(-(b + midpoint)),
             coef=coef,
             dual=dual,
-            held_out=(lambda: self._left_out(train, view, problem, proof).held((share, 1 - share)))
+            held_out=(lambda: self._held_out(train, view, problem, proof, (share, 1 - share)))
             if train.rows_alike
             else None,
             status=found.status,
@@ -315,8 +315,10 @@ class ErrorRateClassifier(MomentMethod):
         plain = self._view(space).plain  # has taken the place of the Gram matrix, if that was made
         return super()._on_training(dual, space) if plain is None else plain.product(dual)
 
-    def _left_out(self, train: Training, view: _View, problem: EllipsoidPair, proof: Separation) -> LeftOut:
-        """Return what is known of every point left out: r = d - Σ_i κ_i Σ_i r/s_i is of the form M r = d."""
+    def _held_out(
+        self, train: Training, view: _View, problem: EllipsoidPair, proof: Separation, shares: Pair
+    ) -> tuple[Held, Held]:
+        """Return the moments of the points left out: r = d - Σ_i κ_i Σ_i r/s_i is of the form M r = d (see `LeftOut`)."""
         kappa, spread, ridge, c0 = problem.kappa, proof.spread, problem.geometry.ridge, 1.0
         margin = proof.along - kappa[0] * spread[0] - kappa[1] * spread[1]
         length = margin / proof.norm2 if margin > 0 else 1.0  # of r, beside the r that was found
@@ -325,15 +327,15 @@ class ErrorRateClassifier(MomentMethod):
             c0 += more * weight if more > 0 else 0.0
         weights = c[0] * (1 - view.regular.shrinkage[0]), c[1] * (1 - view.regular.shrinkage[1])
         if isinstance(problem.geometry, LargeGeometry):
-            return problem.geometry.left_out(c0, weights)
+            return problem.geometry.held_out(c0, weights, shares)
         if view.plain is not None:
             m, geometry = view.plain, problem.geometry
             of_solver = geometry.shifted if isinstance(geometry, KernelGeometry) else None
             gram = of_solver if of_solver is not None and of_solver.A is m.G else Shifted(m.G)
-            return LeftOut.of_gram(gram, m.g, m.dd, train.sign > 0, c0, weights, m.share)
+            return LeftOut.of_gram(gram, m.g, m.dd, train.sign > 0, c0, weights, m.share).held(shares)
         moments = train.moments()
         S, d = moments.plain_covariances, moments.difference
-        return LeftOut.of_covariances(moments.rows, moments.split, S, d, c0, weights)
+        return held_by_covariances(moments.rows, moments.split, S, d, c0, weights, shares)
 
 
 def _kappa(eta: float) -> float:

@@ -83,7 +83,8 @@ class MomentMethod(FromMoments):
 
     def _total(self, regular: Regular) -> Pair:
         """Return what is added to the diagonal of either covariance."""
-        return regular.ridge[0] + self._rho[0], regular.ridge[1] + self._rho[1]
+        more = self._rho
+        return regular.ridge[0] + more[0], regular.ridge[1] + more[1]
 
     def _without_gram(self, train: Training) -> tuple[LargeGeometry, Regular] | None:
         """Return the ellipsoids of a Gram matrix that is too large to be decomposed.
@@ -120,9 +121,8 @@ class MomentMethod(FromMoments):
             return super()._delivered(fitted, space)
         from mmc.methods.numerics.row_passes import seen_along  # compiled: not every method needs it
 
-        means, within, longest = seen_along(space.X, space.sign, fitted.coef)
-        lengths = np.array([longest])
-        return OnMoments(np.array(means), np.eye(2), fitted.intercept, lambda: lengths, fitted.coef, within=within)
+        along, within, longest = seen_along(space.X, space.sign, fitted.coef)
+        return OnMoments.of(fitted.coef, fitted.intercept, along, within, longest)
 
     def _by_class(self, pair: Pair) -> Array:
         """Return numbers of the positive and the negative class in the order of ``classes_``."""
@@ -130,10 +130,11 @@ class MomentMethod(FromMoments):
 
     def _examine(self, held_out: tuple[Held, Held]) -> None:
         """Keep what left-out points make of the bounds, and warn where they refute one."""
-        self.bound_check_ = self._by_class((held_out[0].bound, held_out[1].bound))
-        refuted = self._by_class((held_out[0].refuted_below, held_out[1].refuted_below))
+        pos, neg = held_out
+        self.bound_check_ = self._by_class((pos.bound, neg.bound))
+        refuted = self._by_class((pos.refuted_below, neg.refuted_below))
         for label, bound, least, worth in zip(
-            self.classes_, self.worst_case_error_, refuted, self.bound_check_, strict=True
+            self.classes_, self.worst_case_error_.tolist(), refuted.tolist(), self.bound_check_.tolist(), strict=True
         ):
             if bound < least:
                 more = "a larger ridge than its own" if self.ridge == "auto" else 'ridge="auto" or a larger one'

@@ -135,6 +135,10 @@ class FromMoments(BinaryMethod):
         return super().predict(X)
 
     # -- the parts ------------------------------------------------------------------------------------------
+    def _look_at(self, train: Training) -> None:
+        if self._linear:
+            train.extents(compiled=True)
+
     def _add(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None) -> Self:
         self._check_params()
         if "solution_" in vars(self) and "moments_" not in vars(self):

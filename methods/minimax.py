@@ -290,7 +290,7 @@ class MPM(MomentMethod):
             version=best.answer.version,
             intercept=-float(geometry.average[:, 1] @ best.y + bound.sides[1]),
             dual=best.beta,
-            held_out=(lambda: geometry.left_out(c0, weights).held(bound.sides)) if train.rows_alike else None,
+            held_out=(lambda: geometry.held_out(c0, weights, bound.sides)) if train.rows_alike else None,
             attributes={
                 "ridge_": self._by_class(regular.ridge),
                 "shrinkage_": self._by_class(regular.shrinkage),
@@ -368,7 +368,7 @@ def _told_apart(train: Training, m: PairMoments, points: Array) -> PairMoments:
 
 def _in_dimensions(m: PairMoments, p: int) -> tuple[Spread, Spread]:
     pos, neg = m.spreads
-    return (replace(pos, p=p), replace(neg, p=p)) if p else (pos, neg)
+    return (pos._replace(p=p), neg._replace(p=p)) if p else (pos, neg)
 
 
 def _left_out(view: _View, bound: WorstCase) -> LeftOut:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from numbers import Integral, Real
+from operator import attrgetter
 from typing import ClassVar, TypeVar
 
 from sklearn.base import BaseEstimator
@@ -18,6 +19,7 @@ from mmc.words import nearest
 
 _PLAIN = frozenset((str, int, float, bool, type(None)))  # kinds of parameters that cannot change unseen
 _KEPT = 1000  # valid sets of parameters that are remembered for each class
+_LINEAR = KernelSpec("linear")
 _VALID: dict[type, set[tuple[tuple[type, ...], tuple[object, ...]]]] = {}
 A = TypeVar("A", bound=Answer[object, object])
 
@@ -57,6 +59,11 @@ class Parameterised(BaseEstimator):
         parameters = inspect.signature(cls).parameters
         return {name: parameters[name].default for name in cls._get_param_names()}
 
+    @classmethod
+    @cache
+    def _param_values_of(cls) -> Callable[[object], tuple[object, ...]]:
+        return attrgetter(*cls._get_param_names())
+
     @property
     def _names_a_class(self) -> bool:
         """Whether a parameter was given that is about the positive or the negative class."""
@@ -68,6 +75,8 @@ class Parameterised(BaseEstimator):
     # -- the parts ------------------------------------------------------------------------------------------
     @property
     def _kernel(self) -> KernelSpec:
+        if self._linear:
+            return _LINEAR
         return KernelSpec(self.kernel, vars(self).get("gamma_"), self.degree, self.coef0)
 
     def _resolve_gamma(self, X: Array) -> None:
@@ -105,7 +114,7 @@ class Parameterised(BaseEstimator):
 
     def _check_params(self) -> None:
         """Validate the parameters, once for the same ones: it is dearer than a small fit."""
-        values = tuple([getattr(self, name) for name in self._get_param_names()])
+        values = self._param_values_of()(self)
         kinds = tuple(map(type, values))
         if not _PLAIN.issuperset(kinds):
             return self._validate_params()

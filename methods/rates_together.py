@@ -10,7 +10,7 @@ import numpy as np
 from mmc.methods.base import Fitted, Training
 from mmc.methods.estimated_moments import Regular
 from mmc.methods.numerics.kernels import Array
-from mmc.methods.problems.delivered import SidesStack, Verdict
+from mmc.methods.problems.delivered import Verdict
 from mmc.methods.problems.ellipsoid_pair import ClosestPoints, EllipsoidPair, judge_stack
 
 
@@ -51,19 +51,16 @@ def read_together(
     held = {
         place: (problem, found, found.certificate)
         for place, (problem, found) in enumerate(zip(problems, answers, strict=True))
-        if found is not None and found.certificate is not None and train.pair is None
+        if found is not None and found.certificate is not None and train.rows_alike
     }
     if not held:
         return Together(regular, {}, {}, {}, np.empty((0, 0)), np.empty(0))
     asked, found, proofs = zip(*held.values(), strict=True)
-    m, kappa = train.moments(), np.array([problem.kappa for problem in asked])
-    scale, spreads = np.array([proof.scale for proof in proofs]), np.array([proof.spread for proof in proofs])
-    coefs = scale[:, None] * np.stack([answer.primal for answer in found])
-    intercepts = -(scale * ((kappa * spreads) @ [-0.5, 0.5]) + coefs @ (m.mean_pos + m.mean_neg) / 2)
-    longest = float(np.sqrt(np.einsum("ij,ij->i", train.X, train.X).max()))
-    ridge = asked[0].geometry.ridge
-    sides = SidesStack.of(train.X, train.average(), longest, coefs, intercepts, ridge, regular.shrinkage)
-    verdicts = judge_stack(asked, sides, proofs)
+    m, scale = train.moments(), np.array([proof.scale for proof in proofs])
+    coefs = scale[:, None] * np.array([answer.primal for answer in found])
+    middles = [(p.kappa[1] * s.spread[1] - p.kappa[0] * s.spread[0]) / 2 for p, s in zip(asked, proofs, strict=True)]
+    intercepts = -(scale * np.array(middles) + coefs @ (m.mean_pos + m.mean_neg) / 2)
+    verdicts = judge_stack(asked, train.X, train.sign, coefs, intercepts, regular.shrinkage, proofs)
     return Together(
         regular,
         dict(zip(held, found, strict=True)),

@@ -97,9 +97,9 @@ class StoredRule(Parameterised):
         moved: Array | float = 0.0
         if space.pair is not None:
             assert fitted.coef is not None
-            means, within = space.pair.seen_along(fitted.coef)
-            lengths = space.pair.lengths
-            return OnMoments(means, np.eye(2), fitted.intercept, lambda: lengths, fitted.coef, within=within)
+            along, within = space.pair.seen_along(fitted.coef)
+            longest = float(space.pair.lengths.max())
+            return OnMoments.of(fitted.coef, fitted.intercept, along, within, longest)
         if at is not None:
             values = _evaluated(fitted, spec, at, fitted.points)
             if space.origin is not None:  # points of the solver's own are rounded where they are stored, far from 0

@@ -54,8 +54,7 @@ class Training:
         if self.pair is not None:
             origin, moved = self.pair.near_zero()
             return Training(self.X, self.sign, extra=self.extra, origin=origin, given=self.X, pair=moved)
-        columns = self.X.T if self.X.size > _SMALL else self.X.T.copy()  # numpy is slow where rows are short
-        low, high = columns.min(axis=1), columns.max(axis=1)
+        low, high = self.extents()
         spread, largest = high - low, np.maximum(high, -low)
         check_measurable(spread, largest)
         far = largest > 2 * spread
@@ -63,6 +62,10 @@ class Training:
             return None
         origin = np.where(far, np.where(low == high, low, self.X.mean(axis=0)), 0.0)  # what is constant becomes 0
         return Training(self.X - origin, self.sign, extra=self.extra, origin=origin, given=self.X, weight=self.weight)
+
+    def extents(self, compiled: bool = False) -> tuple[Array, Array]:
+        """Return the smallest and the largest value of every feature, made once; ``compiled`` is for who has loaded numba anyway."""
+        return self.work.once("extents", lambda: _extents_compiled(self.X) if compiled else _extents(self.X))
 
     def stored(self, points: Array) -> Array:
         """Return points as they are seen from the origin after they were stored where the given X lies."""
@@ -176,3 +179,14 @@ class Training:
             return spec.of_products(self.X[some], there, shared.rows(some, products))
 
         return self.work.once(("cross", spec, id(X)), lambda: Cross(shape)).rows(points, make)
+
+
+def _extents(X: Array) -> tuple[Array, Array]:
+    columns = X.T if X.size > _SMALL else X.T.copy()  # numpy is slow where rows are short
+    return columns.min(axis=1), columns.max(axis=1)
+
+
+def _extents_compiled(X: Array) -> tuple[Array, Array]:
+    from mmc.methods.numerics.row_passes import extents  # compiled: not every method needs it
+
+    return extents(X)

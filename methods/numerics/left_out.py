@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from mmc.methods.numerics.cholesky import Shifted
 from mmc.methods.numerics.kernels import Array
 
-_REACH = 1e-6, 1e8  # of c_i tr Σ_i beside c0: outside, rounding decides
 _SURE = 1.96  # standard errors: one-sided 97.5 % confidence
 
 
@@ -62,16 +61,6 @@ class LeftOut:
     weights: tuple[float, float]
 
     @classmethod
-    def of_covariances(
-        cls, rows: Array, split: int, S: Array, d: Array, c0: float, weights: tuple[float, float]
-    ) -> LeftOut:
-        """Return them where the covariances S_i and the rows u/√n are known: of the positive class before the ``split``."""
-        from mmc.methods.numerics.row_passes import mixed, traces  # compiled: not every method needs it
-
-        weights = _within_reach(weights, traces(S), c0)
-        return cls.in_coordinates(rows, split, mixed(S, c0, weights), d, weights)
-
-    @classmethod
     def in_coordinates(cls, rows: Array, split: int, M: Array, d: Array, weights: tuple[float, float]) -> LeftOut:
         """Return them where M, which is overwritten, and the rows are known."""
         from mmc.methods.numerics.row_passes import leverages  # compiled: not every method needs it
@@ -95,11 +84,12 @@ class LeftOut:
         With T = c0/c_i on the diagonal, M⁻¹d = (d - Bx)/c0, (T + G) x = g, and B'M⁻¹B = (I - T (T + G)⁻¹) c_i⁻¹; here the
         c_i are those of B, the ``weights`` over the shares.
         """
-        from mmc.methods.numerics.triangles import solve_each  # compiled: not every method needs it
+        from mmc.methods.numerics.row_passes import within_reach  # compiled: not every method needs it
+        from mmc.methods.numerics.triangles import solve_each
 
         diagonal, counts = gram.A.diagonal(), (np.count_nonzero(positive), np.count_nonzero(~positive))
         trace = float(diagonal @ positive) / share[0], float(diagonal @ ~positive) / share[1]
-        first, second = _within_reach(weights, trace, c0)
+        first, second = within_reach(weights, trace, c0)
         T = np.where(positive, c0 * share[0] / first, c0 * share[1] / second)
         L, made = gram.factored(T)
         x = g.copy() if made else np.full(len(T), nan)
@@ -129,11 +119,17 @@ def _held(kappa: float, n: int) -> Held:
     return Held(kappa, n)
 
 
-def _within_reach(weights: tuple[float, float], traces: tuple[float, float], c0: float) -> tuple[float, float]:
-    """Return the c_i, brought to where c_i Σ_i can be told from c0 I and c0 I from it."""
-    least, most = _REACH
-    first, second = (
-        min(max(c * trace, least * c0), most * c0) / trace if trace > 0 else c0
-        for c, trace in zip(weights, traces, strict=True)
-    )
-    return first, second
+def held_by_covariances(
+    rows: Array,
+    split: int,
+    S: Array,
+    d: Array,
+    c0: float,
+    weights: tuple[float, float],
+    shares: tuple[float, float],
+) -> tuple[Held, Held]:
+    """Return what `LeftOut.held` does where the covariances S_i and the rows u/√n are known: of the positive class before the ``split``."""
+    from mmc.methods.numerics.row_passes import left_out  # compiled: not every method needs it
+
+    pos, neg = left_out(rows, split, S, d, c0, weights, shares)
+    return _held(pos, split), _held(neg, len(rows) - split)

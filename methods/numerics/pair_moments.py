@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
 
@@ -13,6 +13,7 @@ from mmc.methods.numerics.kernels import Array
 from mmc.methods.numerics.moments import Moments
 from mmc.methods.numerics.shrinkage import Spread
 
+Sums = tuple[float, float, float]
 _EPS = float(np.finfo(float).eps)
 
 
@@ -36,10 +37,14 @@ class PairMoments:
     def of(cls, X: Array, positive: NDArray[np.bool_], weight: Array | None = None) -> PairMoments:
         """Return the moments of the rows of X; ``positive`` marks those of the positive class, weights are positive."""
         if weight is None:
-            from mmc.methods.numerics.row_passes import centred  # compiled: not every method needs it
+            from mmc.methods.numerics.row_passes import summed_up  # compiled: not every method needs it
 
-            (mean_pos, mean_neg), rows, split = centred(X, positive)
-            return cls(mean_pos, mean_neg, rows, split, (split, len(X) - split))
+            (mean_pos, mean_neg), rows, split, difference, member, S, sums = summed_up(X, positive)
+            found = cls(mean_pos, mean_neg, rows, split, (split, len(X) - split))
+            vars(found).update(difference=difference, member=member)  # what the same pass has found
+            if len(S):
+                vars(found).update(plain_covariances=S, sums=sums)
+            return found
         first = np.flatnonzero(positive)
         order, split = np.concatenate([first, np.flatnonzero(~positive)]), len(first)
         rows, roots = X.take(order, axis=0), np.sqrt(weight[order])
@@ -93,14 +98,14 @@ class PairMoments:
         d = self.mean_pos - self.mean_neg
         return d if self.given is None else d + (self.given[0].rest - self.given[1].rest)
 
-    def seen_along(self, w: Array) -> tuple[Array, tuple[float, float]]:
+    def seen_along(self, w: Array) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return w'x at the means of both classes, with what rounding took from given ones, and its variances."""
         means = np.vstack([self.mean_pos, self.mean_neg])
         if self.given is not None:
             means += [moments.rest for moments in self.given]
         along = self.rows @ w
-        pos, neg = (along * along @ self.member).tolist()
-        return means @ w, (pos, neg)
+        (first, second), (pos, neg) = (means @ w).tolist(), (along * along @ self.member).tolist()
+        return (first, second), (pos, neg)
 
     @property
     def lengths(self) -> Array:
@@ -129,39 +134,40 @@ class PairMoments:
         if self.given is not None:
             pos, neg = (_spread(moments) for moments in self.given)
             return pos, neg
-        p, least = self.rows.shape[1], min(self.split, len(self.rows) - self.split)
-        if p > least:
-            pos, neg = Spread.of(self.rows[: self.split]), Spread.of(self.rows[self.split :])
+        p, n, m = self.rows.shape[1], self.split, len(self.rows) - self.split
+        if p > min(n, m):
+            pos, neg = Spread.of(self.rows[:n]), Spread.of(self.rows[n:])
         else:
-            from mmc.methods.numerics.row_passes import spread_sums  # compiled: not every method needs it
-
-            n, m = self.split, len(self.rows) - self.split
-            (trace, trace2, fourth), (other, other2, other4) = spread_sums(self.rows, n, self.plain_covariances)
+            (trace, trace2, fourth), (other, other2, other4) = self.sums
             pos, neg = Spread(n, p, trace, trace2, n * n * fourth), Spread(m, p, other, other2, m * m * other4)
         if self.roots is None:
             return pos, neg
         norms = np.einsum("ij,ij->i", self.rows, self.rows) / self.roots  # ‖x - μ‖²·√share
         fourth = (norms**2) @ self.member
         return (
-            replace(pos, n=self.counts[0], fourth=self.counts[0] * float(fourth[0])),
-            replace(neg, n=self.counts[1], fourth=self.counts[1] * float(fourth[1])),
+            pos._replace(n=self.counts[0], fourth=self.counts[0] * float(fourth[0])),
+            neg._replace(n=self.counts[1], fourth=self.counts[1] * float(fourth[1])),
         )
+
+    @cached_property
+    def sums(self) -> tuple[Sums, Sums]:
+        """Σ‖x‖², Σ S_ij² and Σ‖x‖⁴ of the rows x of either class and their S = rows'rows."""
+        from mmc.methods.numerics.row_passes import spread_sums, turned  # compiled: not every method needs it
+
+        return spread_sums(turned(self.rows), self.split, self.plain_covariances)
 
     def covariances(self, shrinkage: tuple[float, float], ridge: tuple[float, float]) -> Array:
         """Return both covariances as one array, times 1 - shrinkage_i, with ridge_i on the diagonal."""
-        p = len(self.mean_pos)
-        S: Array = self.plain_covariances * np.array([[[1 - shrinkage[0]]], [[1 - shrinkage[1]]]])
-        S.reshape(2, -1)[:, :: p + 1] += np.array([[ridge[0]], [ridge[1]]])
-        return S
+        from mmc.methods.numerics.row_passes import regularised  # compiled: not every method needs it
+
+        return regularised(self.plain_covariances, (1 - shrinkage[0], 1 - shrinkage[1]), ridge)
 
     @cached_property
     def plain_covariances(self) -> Array:
         """The covariances of both classes, as one array."""
-        p = self.rows.shape[1]
-        S = np.empty((2, p, p))
-        for rows, out in ((self.rows[: self.split], S[0]), (self.rows[self.split :], S[1])):
-            np.matmul(rows.T, rows, out=out)
-        return S
+        from mmc.methods.numerics.row_passes import scatters, turned  # compiled: not every method needs it
+
+        return scatters(turned(self.rows), self.split)
 
     @property
     def cov_pos(self) -> Array:

@@ -9,53 +9,125 @@ from numpy.typing import NDArray
 
 from mmc.methods.numerics.compiled import compiled_safely
 from mmc.methods.numerics.kernels import Array
-from mmc.methods.numerics.triangles import backward, dot, forward, lower, squares
+from mmc.methods.numerics.triangles import backward, dot, forward, lower, products, squares
 
 Pair = tuple[float, float]  # of the positive and of the negative class
+Sums = tuple[float, float, float]
+_LEAST, _MOST = 1e-6, 1e8  # of c_i tr Σ_i beside c0: outside, rounding decides
 
 
 @compiled_safely
 def centred(X: Array, positive: NDArray[np.bool_]) -> tuple[Array, Array, int]:
-    """Return the means of both classes, the rows (x - mean)/√m_i, those of the positive class first, and how many these are."""
+    """Return the means of both classes, the columns of the rows (x - mean)/√m_i, those of the positive class first, and how many these are."""
     m, n = X.shape
     split = 0
     for i in range(m):
         split += positive[i]
-    counts = split, m - split
-    means, rows, first, second = np.zeros((2, n)), np.empty((m, n)), 0, split
+    means, columns, first, second = np.empty((2, n)), np.empty((n, m)), 0, split
     for i in range(m):
-        side = 0 if positive[i] else 1
-        row = rows[first] if positive[i] else rows[second]
-        first, second = first + 1 - side, second + side
+        place = first if positive[i] else second
         for j in range(n):
-            row[j] = X[i, j]
-            means[side, j] += X[i, j]
+            columns[j, place] = X[i, j]
+        if positive[i]:
+            first += 1
+        else:
+            second += 1
     for side in range(2):
+        start, end = side * split, split + side * (m - split)
+        scale = 1 / sqrt(end - start)
         for j in range(n):
-            means[side, j] /= counts[side]
-        scale = 1 / sqrt(counts[side])
-        for i in range(side * split, split + side * (m - split)):
-            for j in range(n):
-                rows[i, j] = (rows[i, j] - means[side, j]) * scale
-    return means, rows, split
+            x, total = columns[j][start:end], 0.0
+            for k in range(len(x)):
+                total += x[k]
+            mean = total / len(x)
+            for k in range(len(x)):
+                x[k] = (x[k] - mean) * scale
+            means[side, j] = mean
+    return means, columns, split
 
 
 @compiled_safely
-def _spread_sums(rows: Array, S: Array) -> tuple[float, float, float]:
-    trace, fourth, trace2 = 0.0, 0.0, 0.0
-    for x in rows:
-        square = dot(x, x)
-        trace += square
-        fourth += square**2
-    for x in S:
-        trace2 += dot(x, x)
-    return trace, trace2, fourth
+def extents(X: Array) -> tuple[Array, Array]:
+    """Return the smallest and the largest value of every column."""
+    low, high = X[0].copy(), X[0].copy()
+    for i in range(1, len(X)):
+        for j in range(len(low)):
+            low[j], high[j] = min(low[j], X[i, j]), max(high[j], X[i, j])
+    return low, high
 
 
 @compiled_safely
-def spread_sums(rows: Array, split: int, S: Array) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
-    """Return Σ‖x‖², Σ S_ij² and Σ‖x‖⁴ of the rows x of either class and their S = rows'rows."""
-    return _spread_sums(rows[:split], S[0]), _spread_sums(rows[split:], S[1])
+def turned(A: Array) -> Array:
+    """Return the transpose, side by side in memory."""
+    m, n = A.shape
+    found = np.empty((n, m))
+    for i in range(m):
+        for j in range(n):
+            found[j, i] = A[i, j]
+    return found
+
+
+@compiled_safely
+def scatters(columns: Array, split: int) -> Array:
+    """Return the products of the columns, over the first ``split`` rows and over the others."""
+    S = np.empty((2, len(columns), len(columns)))
+    products(columns, 0, split, S[0])
+    products(columns, split, columns.shape[1], S[1])
+    return S
+
+
+@compiled_safely
+def _spread_sums(columns: Array, start: int, end: int, S: Array) -> Sums:
+    squares = np.zeros(end - start)
+    for column in columns:
+        x = column[start:end]
+        for k in range(len(squares)):
+            squares[k] += x[k] ** 2
+    trace, trace2 = 0.0, 0.0
+    for k in range(len(squares)):
+        trace += squares[k]
+    for i in range(len(S)):
+        trace2 += dot(S[i], S[i])
+    return trace, trace2, dot(squares, squares)
+
+
+@compiled_safely
+def spread_sums(columns: Array, split: int, S: Array) -> tuple[Sums, Sums]:
+    """Return Σ‖x‖², Σ S_ij² and Σ‖x‖⁴ of the rows x of either class, given as columns, and their S = `scatters`."""
+    return _spread_sums(columns, 0, split, S[0]), _spread_sums(columns, split, columns.shape[1], S[1])
+
+
+@compiled_safely
+def summed_up(
+    X: Array, positive: NDArray[np.bool_]
+) -> tuple[Array, Array, int, Array, Array, Array, tuple[Sums, Sums]]:
+    """Return the means, the rows of `centred`, how many are positive, the difference of the means, marks of the rows of both classes,
+    `scatters` and `spread_sums`.
+
+    The last two are empty where a class has fewer rows than columns: there products of the rows take less.
+    """
+    means, columns, split = centred(X, positive)
+    rows = turned(columns)
+    member, S, none = np.zeros((len(rows), 2)), np.empty((0, 0, 0)), (0.0, 0.0, 0.0)
+    member[:split, 0] = 1.0
+    member[split:, 1] = 1.0
+    sums = none, none
+    if X.shape[1] <= min(split, len(rows) - split):
+        S = scatters(columns, split)
+        sums = spread_sums(columns, split, S)
+    return means, rows, split, means[0] - means[1], member, S, sums
+
+
+@compiled_safely
+def regularised(S: Array, share: Pair, ridge: Pair) -> Array:
+    """Return share_i S_i + ridge_i I."""
+    found = np.empty_like(S)
+    for side in range(2):
+        for i in range(S.shape[1]):
+            for j in range(S.shape[1]):
+                found[side, i, j] = share[side] * S[side, i, j]
+            found[side, i, i] += ridge[side]
+    return found
 
 
 @compiled_safely
@@ -96,6 +168,19 @@ def traces(S: Array) -> Pair:
         first += S[0, i, i]
         second += S[1, i, i]
     return first, second
+
+
+@compiled_safely
+def within_reach(weights: Pair, traces: Pair, c0: float) -> Pair:
+    """Return the c_i, brought to where c_i Σ_i can be told from c0 I and c0 I from it."""
+    return _within_reach(weights[0], traces[0], c0), _within_reach(weights[1], traces[1], c0)
+
+
+@compiled_safely
+def _within_reach(c: float, trace: float, c0: float) -> float:
+    if not trace > 0:
+        return c0
+    return min(max(c * trace, _LEAST * c0), _MOST * c0) / trace
 
 
 @compiled_safely
@@ -140,6 +225,14 @@ def _spreads_away(e: Array, q: Array, along: float, weight: float, share: float,
 
 
 @compiled_safely
+def left_out(rows: Array, split: int, S: Array, d: Array, c0: float, weights: Pair, shares: Pair) -> Pair:
+    """Return `spreads_away` of the points whose rows u/√m_i and covariances are known."""
+    weights = within_reach(weights, traces(S), c0)
+    e, q, along = leverages(rows, split, mixed(S, c0, weights), d)
+    return spreads_away(e, q, split, along, weights, shares)
+
+
+@compiled_safely
 def seen_along(X: Array, sign: Array, w: Array) -> tuple[Pair, Pair, float]:
     """Return the means of w'x in both classes, its variances, and the largest ‖x‖."""
     counts, means, variances, longest = np.zeros(2), np.zeros(2), np.zeros(2), 0.0
@@ -159,19 +252,21 @@ def seen_along(X: Array, sign: Array, w: Array) -> tuple[Pair, Pair, float]:
 
 
 @compiled_safely
-def spread_along_each(values: Array, average: Array) -> tuple[Array, Array]:
-    """Return what `spread_along` does for every column of values: a row of averages for each class, and one of variances."""
+def spread_along_each(values: Array, sign: Array) -> tuple[Array, Array]:
+    """Return, for every column of values, the means in both classes, a row for each class, and likewise the variances."""
     m, count = values.shape
-    middles, variances = np.zeros((2, count)), np.zeros((2, count))
+    counts, middles, variances = np.zeros(2), np.zeros((2, count)), np.zeros((2, count))
+    for i in range(m):
+        side = 0 if sign[i] > 0 else 1
+        counts[side] += 1
+        for k in range(count):
+            middles[side, k] += values[i, k]
     for side in range(2):
-        for i in range(m):
-            weight = average[i, side]
-            if weight > 0:
-                for k in range(count):
-                    middles[side, k] += weight * values[i, k]
-        for i in range(m):
-            weight = average[i, side]
-            if weight > 0:
-                for k in range(count):
-                    variances[side, k] += weight * (values[i, k] - middles[side, k]) ** 2
+        middles[side] /= counts[side]
+    for i in range(m):
+        side = 0 if sign[i] > 0 else 1
+        for k in range(count):
+            variances[side, k] += (values[i, k] - middles[side, k]) ** 2
+    for side in range(2):
+        variances[side] /= counts[side]
     return middles, variances

@@ -11,12 +11,11 @@ from mmc.methods.numerics.kernels import Array
 from mmc.methods.numerics.triangles import dot, times
 
 Pair = tuple[float, float]
+Measures = tuple[float, float, float, float, float]
 
 
 @compiled_safely
-def measured(
-    rows: Array, split: int, part: Pair, d: Array, ridge: Pair, kappa: Pair, r: Array
-) -> tuple[float, float, float, float, float]:
+def measured(rows: Array, split: int, part: Pair, d: Array, ridge: Pair, kappa: Pair, r: Array) -> Measures:
     """Return r'r, d'r, the spreads s_i(r), and ‖d - Σ_i κ_i Σ_i r/s_i‖²; the covariances are part_i rows'rows + ridge_i I of a class."""
     norm2, along, h = dot(r, r), dot(d, r), np.empty(len(rows))
     spread, between = np.zeros(2), d.copy()

@@ -14,7 +14,7 @@ features a scan then takes 2.5 times as long.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,8 +24,7 @@ _EPS = float(np.finfo(float).eps)
 _NONE = 1e-12  # of a sum or of the other class's spread: rounding leaves that much of none
 
 
-@dataclass(frozen=True)
-class Spread:
+class Spread(NamedTuple):
     """What the rule asks of one class: S = Σ_k (x_k - μ)(x_k - μ)' / n in p dimensions.
 
     ``trace`` is tr S, ``trace2`` is tr S², ``fourth`` is Σ_k ‖x_k - μ‖⁴.
@@ -51,8 +50,7 @@ class Spread:
         return cls(n, p, float(norm2.sum()), float(np.vdot(product, product)), n * n * float(norm2 @ norm2))
 
 
-@dataclass(frozen=True)
-class Shrunk:
+class Shrunk(NamedTuple):
     """(1 - ``shrinkage``) S + ``ridge`` I."""
 
     shrinkage: float

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf, nan, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,10 +20,10 @@ from mmc.methods.numerics.kernels import Array
 EPS = float(np.finfo(float).eps)
 HARD = 1e-6  # by how much a constraint that must hold may be missed, relative
 Pair = tuple[float, float]  # of the positive and of the negative class
+_EACH = np.eye(2)  # averages over two judging points, one for each class
 
 
-@dataclass(frozen=True)
-class Sides:
+class Sides(NamedTuple):
     """Per class: how far its mean lies on its own side, how far f spreads there, and how far rounding may move either."""
 
     means: Pair
@@ -31,8 +32,10 @@ class Sides:
 
     def errors(self, nu: Pair) -> Pair:
         """Return the largest probability of the wrong side (Cantelli), for means that may be off by ``nu`` times the spread."""
-        pos, neg = map(_wrong_side, self.means, self.spreads, self.rounding, nu)
-        return pos, neg
+        from mmc.methods.numerics.worth import wrong_side  # compiled: not every judge asks for it
+
+        means, spreads, off = self.means, self.spreads, self.rounding
+        return wrong_side(means[0], spreads[0], off[0], nu[0]), wrong_side(means[1], spreads[1], off[1], nu[1])
 
     def sizes(self) -> tuple[Pair, Pair]:
         """Return how many spreads each mean is away from the threshold, and how far rounding may move that."""
@@ -42,12 +45,6 @@ class Sides:
             for size, s, off in zip((pos, neg), self.spreads, self.rounding, strict=True)
         )
         return (pos, neg), (off_pos, off_neg)
-
-
-def _wrong_side(mean: float, spread: float, rounding: float, nu: float) -> float:
-    spread += rounding
-    side = mean - rounding - nu * spread
-    return spread**2 / (spread**2 + side**2) if side > 0 else 1.0
 
 
 @dataclass(frozen=True)
@@ -117,7 +114,8 @@ class Delivered:
     @property
     def means(self) -> Pair:
         """The mean of f in the positive and in the negative class."""
-        return self._moments[0] + self.offset, self._moments[1] + self.offset
+        pos, neg, _, _ = self._moments
+        return pos + self.offset, neg + self.offset
 
     @property
     def variances(self) -> Pair:
@@ -130,20 +128,21 @@ class Delivered:
         ``norm2`` is the square that the ridge multiplies, if it is not ‖w‖².
         """
         square = 0.0 if not any(ridge) else self.norm2 if norm2 is None else norm2
-        pos, neg = (
-            sqrt((1 - share) * variance + more * square)
-            for variance, share, more in zip(self.variances, shrinkage, ridge, strict=True)
+        pos, neg = self.variances
+        return (
+            sqrt((1 - shrinkage[0]) * pos + ridge[0] * square),
+            sqrt((1 - shrinkage[1]) * neg + ridge[1] * square),
         )
-        return pos, neg
 
     def sides(self, ridge: Pair, shrinkage: Pair = (0.0, 0.0), norm2: float | None = None) -> Sides:
         """Return where both classes lie, with `spreads` as they are regularised."""
-        spreads = self.spreads(ridge, shrinkage, norm2)
-        blur = self.blur
-        # what a ridge adds to a spread is as exact as ‖w‖²
-        square = 0.0 if norm2 is not None or not any(ridge) else self.norm2_rounding
-        pos, neg = (blur + (more * square / (2 * s) if s > 0 else 0.0) for s, more in zip(spreads, ridge, strict=True))
-        return Sides((self.means[0], -self.means[1]), spreads, (pos, neg))
+        spreads, blur, (pos, neg) = self.spreads(ridge, shrinkage, norm2), self.blur, self.means
+        rounding = blur, blur
+        if norm2 is None and self.dual is not None and any(ridge):  # what a ridge adds to a spread is as exact as ‖w‖²
+            square = self.norm2_rounding
+            first, second = (more * square / (2 * s) if s > 0 else 0.0 for s, more in zip(spreads, ridge, strict=True))
+            rounding = blur + first, blur + second
+        return Sides((pos, -neg), spreads, rounding)
 
     def charged(self, short: Array, cost: Array | float) -> tuple[float, float]:
         """Return Σ cost·[short]_+ and what rounding may add to it."""
@@ -152,45 +151,35 @@ class Delivered:
 
 
 @dataclass(frozen=True)
-class SidesStack:
-    """`Sides` of many linear rules: the arrays have a row for each class. ``norm2`` are their ‖w‖²."""
-
-    means: Array
-    spreads: Array
-    rounding: Array
-    norm2: Array
-
-    @classmethod
-    def of(
-        cls, X: Array, average: Array, longest: float, coefs: Array, offsets: Array, ridge: Pair, shrinkage: Pair
-    ) -> SidesStack:
-        """Return them for the rows of ``coefs``, as `Delivered.sides` does for one; ``longest`` is the largest ‖x‖."""
-        from mmc.methods.numerics.row_passes import spread_along_each  # compiled: not every judge asks for it
-
-        middles, variances = spread_along_each(X @ coefs.T, average)
-        norm2 = np.einsum("ij,ij->i", coefs, coefs)
-        share, more = 1 - np.array(shrinkage)[:, None], np.array(ridge)[:, None]
-        blur = 4 * EPS * (np.sqrt(norm2) * longest + np.abs(offsets))
-        means = (middles + offsets) * [[1.0], [-1.0]]
-        return cls(means, np.sqrt(share * variances + more * norm2), np.broadcast_to(blur, means.shape), norm2)
-
-    def errors(self, nu: Pair) -> Array:
-        """Return what `Sides.errors` does for one rule."""
-        spread = self.spreads + self.rounding
-        side = self.means - self.rounding - np.array(nu)[:, None] * spread
-        return np.where(side > 0, spread**2 / (spread**2 + side**2), 1.0)
-
-
-@dataclass(frozen=True)
 class OnMoments(Delivered):
     """A linear rule of which only moments are asked: the judging points are the two means, ``within`` is the variance of f in either class."""
 
+    along: Pair = (0.0, 0.0)
     within: Pair = (0.0, 0.0)
+    longest: float = 0.0
+
+    @classmethod
+    def of(cls, coef: Array, offset: float, along: Pair, within: Pair, longest: float) -> OnMoments:
+        """Return it where the means of coef·x are ``along``, and its variances ``within``; ``longest`` is the largest ‖x‖."""
+        return cls(
+            np.array(along),
+            _EACH,
+            offset,
+            lambda: np.array([longest]),
+            coef,
+            along=along,
+            within=within,
+            longest=longest,
+        )
+
+    @property
+    def blur(self) -> float:
+        """How far rounding may move a decision value."""
+        return 4 * EPS * (sqrt(self.norm2) * self.longest + abs(self.offset))
 
     @property
     def _moments(self) -> tuple[float, float, float, float]:
-        pos, neg = self.expansion.tolist()
-        return pos, neg, *self.within
+        return *self.along, *self.within
 
 
 @dataclass(frozen=True)

@@ -145,13 +145,9 @@ class Coordinates(Geometry):
         n, m, split, (first, second) = len(self.d), len(self.plain), self.split, self.ridge
         if m <= n or (split <= n and first == 0) or (m - split <= n and second == 0):
             return False
-        if first > 0 and second > 0:  # no pivot is below the ridge
-            variances = self.covariances.reshape(2, -1)[:, :: n + 1]
-            if min(first, second) > 1e-8 * float(variances.max()):
-                return True
         from mmc.methods.numerics.triangles import safely_definite  # compiled: not every geometry needs it
 
-        return safely_definite(self.covariances, 1e-8)
+        return safely_definite(self.covariances, self.ridge, 1e-8)
 
     @cached_property
     def axes(self) -> Array:

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, floor, inf, isfinite, log10, nan, sqrt
+from math import ceil, floor, inf, log10, nan, sqrt
 
 import numpy as np
 
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.problems import Answer, Certificate, Problem
-from mmc.methods.problems.delivered import Delivered, Sides, SidesStack, Verdict, apart
+from mmc.methods.problems.delivered import Delivered, Sides, Verdict
 from mmc.methods.problems.ellipsoid_geometry import Coordinates, Geometry
 from mmc.methods.solution import InfeasibleProblem
 
@@ -73,7 +73,7 @@ def certify(problem: EllipsoidPair, r: Array, u: Array | None = None) -> Separat
 
         rows = np.ascontiguousarray(geometry.plain)
         found = measured(rows, geometry.split, geometry.share, geometry.d, geometry.ridge, kappa, r)
-        return _separation(kappa, *found)
+        return separation(kappa, *found)
     h = geometry.pull(r)
     norm2, along = float(geometry.products(r, r, h)), float(geometry.along(r))
     first, second = ((h * h) @ geometry.member).tolist()
@@ -85,10 +85,10 @@ def certify(problem: EllipsoidPair, r: Array, u: Array | None = None) -> Separat
             between -= (geometry.ridge[0] * nu[0] + geometry.ridge[1] * nu[1]) * r
     else:
         between = geometry.d - geometry.push(u * (geometry.member @ _stretch(geometry, kappa, u)))
-    return _separation(kappa, norm2, along, *spread, geometry.norm2(between))
+    return separation(kappa, norm2, along, *spread, geometry.norm2(between))
 
 
-def _separation(
+def separation(
     kappa: tuple[float, float], norm2: float, along: float, first: float, second: float, distance2: float
 ) -> Separation:
     """Return the certificate of an r with these measures, whose dual point lies at the squared distance ``distance2``."""
@@ -105,41 +105,38 @@ def certify_stack(problems: Sequence[EllipsoidPair], R: Array) -> list[Separatio
 
     geometry = problems[0].geometry.coordinates
     found = measured_each(geometry.covariances, geometry.d, np.array([problem.kappa for problem in problems]), R)
-    return [_separation(problem.kappa, *measures) for problem, measures in zip(problems, found.tolist(), strict=True)]
+    return [separation(problem.kappa, *measures) for problem, measures in zip(problems, found.tolist(), strict=True)]
 
 
 def judge(problem: EllipsoidPair, rule: Delivered, sides: Sides, proof: Separation, settled: bool) -> Verdict:
-    """Return what the delivered rule is worth beside the bound that ``proof`` has.
+    """Return what the delivered rule is worth beside the bound that ``proof`` has (`gap_of`)."""
+    from mmc.methods.numerics.worth import gap_of  # compiled: not every solver needs it
 
-    Divided by the smaller of m_i - κ_i s_i, where class i lies m_i on its own side, f satisfies (3.15). The b of an iterate that is
-    not ``settled`` is not yet that of its w: it counts with the better one.
-    """
-    objective, bound = rule.norm2 / 2, proof.objective * (1 - proof.gap)
-    kappa, means, spreads, rounding = problem.kappa, sides.means, sides.spreads, sides.rounding
-    margins = means[0] - kappa[0] * spreads[0], means[1] - kappa[1] * spreads[1]
-    least = min(*margins, 1.0) if settled else min((margins[0] + margins[1]) / 2, 1.0)
-    if not (least > 0 and isfinite(bound)):
-        return Verdict(objective, inf, sides.errors(problem.nu))
-    off = max((1 + kappa[0]) * rounding[0], (1 + kappa[1]) * rounding[1])
-    moved = 2 * objective * off / least + rule.norm2_rounding / 2
-    verdict = apart(objective / least**2, bound, sides, problem.nu, moved / least**2)
-    return Verdict(objective, verdict.gap, verdict.errors)
+    objective, more = rule.norm2 / 2, rule.norm2_rounding / 2
+    gap = gap_of(objective, _bound(proof), problem.kappa, *sides, more, settled)
+    return Verdict(objective, gap, sides.errors(problem.nu))
 
 
-def judge_stack(problems: Sequence[EllipsoidPair], sides: SidesStack, proofs: Sequence[Separation]) -> list[Verdict]:
-    """Return `judge` of settled linear rules, each for the problem and the proof of the same place."""
-    kappa = np.array([problem.kappa for problem in problems]).T
-    objective, bound = sides.norm2 / 2, np.array([proof.objective * (1 - proof.gap) for proof in proofs])
-    least = np.minimum((sides.means - kappa * sides.spreads).min(axis=0), 1.0)
-    off = ((1 + kappa) * sides.rounding).max(axis=0)
-    value = objective / least**2
-    gap = (np.abs(bound - value) + 2 * objective * off / least**3) / value
-    gap = np.where((least > 0) & np.isfinite(bound) & (value > 0), gap, inf)
-    errors = sides.errors(problems[0].nu).T.tolist()
-    return [
-        Verdict(worth, rest, (pos, neg))
-        for worth, rest, (pos, neg) in zip(objective.tolist(), gap.tolist(), errors, strict=True)
-    ]
+def judge_stack(
+    problems: Sequence[EllipsoidPair],
+    X: Array,
+    sign: Array,
+    coefs: Array,
+    offsets: Array,
+    shrinkage: tuple[float, float],
+    proofs: Sequence[Separation],
+) -> list[Verdict]:
+    """Return `judge` of linear rules on the rows of X, each for the problem and the proof of the same place: all have one geometry."""
+    from mmc.methods.numerics.worth import worth_each  # compiled: not every solver needs it
+
+    kappas, bounds = np.array([problem.kappa for problem in problems]), np.array([_bound(proof) for proof in proofs])
+    ridge, share, nu = problems[0].geometry.ridge, (1 - shrinkage[0], 1 - shrinkage[1]), problems[0].nu
+    found = worth_each(X, sign, X @ coefs.T, coefs, offsets, kappas, bounds, ridge, share, nu)
+    return [Verdict(objective, gap, (pos, neg)) for objective, gap, pos, neg in found.tolist()]
+
+
+def _bound(proof: Separation) -> float:
+    return proof.objective * (1 - proof.gap)
 
 
 def _stretch(geometry: Geometry, kappa: tuple[float, float], u: Array) -> list[float]:

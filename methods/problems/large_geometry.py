@@ -18,7 +18,7 @@ from scipy.linalg import cho_solve, solve_triangular
 from mmc.methods.numerics.cholesky import PivotedFactor
 from mmc.methods.numerics.gram import LazyGram
 from mmc.methods.numerics.kernels import Array
-from mmc.methods.numerics.left_out import LeftOut
+from mmc.methods.numerics.left_out import Held, held_by_covariances
 from mmc.methods.problems.ellipsoid_geometry import Geometry
 from mmc.methods.problems.feasible_edge import FeasibleEdge
 
@@ -104,11 +104,11 @@ class LargeGeometry(Geometry):
         """Yield the rows (x - μ)/√m of each class in those coordinates."""
         return self._rows(self.factor.rows)
 
-    def left_out(self, c0: float, weights: tuple[float, float]) -> LeftOut:
-        """Return what is known of every point left out of the rule w = (c0 I + c1 Σ1 + c2 Σ2)⁻¹ d among landmarks."""
+    def held_out(self, c0: float, weights: tuple[float, float], shares: tuple[float, float]) -> tuple[Held, Held]:
+        """Return the moments of the points left out of the rule w = (c0 I + c1 Σ1 + c2 Σ2)⁻¹ d among landmarks (`LeftOut.held`)."""
         first, second = self.landmark_rows()
         rows = np.concatenate([first, second])
-        return LeftOut.of_covariances(rows, len(first), self.plain, self.inner[0], c0, weights)
+        return held_by_covariances(rows, len(first), self.plain, self.inner[0], c0, weights, shares)
 
     def on_points(self, alpha: float, beta: Array) -> Array:
         """Return the coefficients of the points in αd + Φβ."""

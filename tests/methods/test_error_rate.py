@@ -320,3 +320,74 @@ def test_one_stated_rate_is_the_same_whichever_class_it_is_of(uncertain):
     neg = ErrorRateClassifier(None, 0.4, mean_uncertainty=mirrored).fit(X, 1 - y)
     np.testing.assert_allclose(neg.decision_function(X), -pos.decision_function(X), rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(neg.worst_case_error_, pos.worst_case_error_[::-1], rtol=1e-6)
+
+
+def awkward(seed):
+    """A problem of any of the kinds that need care: its points, labels and parameters, with rates that are often near the edge."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 9))
+    X, y = two_classes(seed, m=int(rng.integers(2 * n + 12, 90)), n=n, apart=rng.choice([0.7, 2.0]))
+    kind = ("plain", "constant", "dependent", "far", "few")[seed % 5]
+    if kind == "constant":
+        X[:, 0] = 3.0
+    elif kind == "dependent":
+        X[:, 1] = X[:, 0]
+    elif kind == "far":
+        X[:, 0] += 1e9
+    elif kind == "few":
+        X, y = np.concatenate([X[: n // 2 + 1], X[-2 * n :]]), np.repeat([1, 0], [n // 2 + 1, 2 * n])
+    given = {"ridge": (0.0, 0.1, "auto")[seed % 3], "pos_label": seed % 2}
+    if seed % 7 == 0:
+        given |= {"mean_uncertainty": 0.1, "covariance_uncertainty": 0.05}
+    eta = float(rng.uniform(0.3, 1))
+    edge = float(ErrorRateClassifier(**given).feasible_eta_neg(X, y, eta)[0])
+    room = float(rng.choice([0.99, 1.001, 1.05, 1.3]))
+    return X, y, given, {"eta_pos": eta, "eta_neg": min(edge * room, 1.0) if edge > 1e-3 else 0.8}
+
+
+@pytest.mark.parametrize("seed", range(105))
+def test_the_compiled_way_from_rows_is_what_equal_weights_make_of_them(seed):
+    """Rows with weights go through numpy: their moments, their judge and their covariances are other code."""
+    X, y, given, rates = awkward(seed)
+    model, slow = (ErrorRateClassifier(**given, **rates) for _ in range(2))
+    refused = None
+    try:
+        slow.fit(X, y, sample_weight=np.ones(len(y)))
+    except InfeasibleProblem as error:
+        refused = error.distance
+    if refused is not None:
+        with pytest.raises(InfeasibleProblem) as caught:
+            model.fit(X, y)
+        assert caught.value.distance == pytest.approx(refused, rel=1e-6, abs=1e-8)
+        (step,) = ErrorRateClassifier(**given).fit_path(X, y, [rates])
+        assert isinstance(step.error, InfeasibleProblem)
+        return
+    model.fit(X, y)
+    size = np.abs(slow.coef_).max()
+    np.testing.assert_allclose(model.coef_, slow.coef_, atol=1e-6 * size)
+    np.testing.assert_allclose(model.worst_case_error_, slow.worst_case_error_, rtol=1e-5, atol=1e-12)
+    np.testing.assert_allclose(model.ridge_, slow.ridge_, rtol=1e-9, atol=1e-14)
+    np.testing.assert_allclose(model.shrinkage_, slow.shrinkage_, rtol=1e-9, atol=1e-14)
+    assert model.solution_.objective == pytest.approx(slow.solution_.objective, rel=1e-6)
+    assert (model.solution_.status, model.solution_.version) == (slow.solution_.status, slow.solution_.version)
+    assert not hasattr(slow, "bound_check_")
+    assert model.bound_check_.shape == (2,)
+    other = {**rates, "eta_pos": min(1.0, rates["eta_pos"] * 1.1)}
+    step, _ = ErrorRateClassifier(**given).fit_path(X, y, [rates, other])
+    np.testing.assert_allclose(step.estimator.coef_, slow.coef_, atol=1e-6 * size)
+    np.testing.assert_allclose(step.estimator.worst_case_error_, slow.worst_case_error_, rtol=1e-5, atol=1e-12)
+
+
+def test_awkward_problems_are_of_every_kind():
+    """What the comparison is made of: both ends, and each of its ways to go wrong."""
+    ends = {}
+    for seed in range(105):
+        X, y, given, rates = awkward(seed)
+        try:
+            ErrorRateClassifier(**given, **rates).fit(X, y)
+            end = "solved"
+        except FitError as error:
+            end = str(error.status)
+        ends.setdefault(end, set()).add(seed % 5)
+    assert ends["solved"] >= {0, 1, 2, 3, 4}
+    assert "infeasible" in ends
