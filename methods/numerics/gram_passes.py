@@ -15,7 +15,9 @@ def times_symmetric(C: Array, G: Array) -> Array:
     count, n = C.shape
     left = np.zeros((count + (-count) % TILE, n))
     found = np.zeros(left.shape)
-    left[:count] = -C
+    for i in range(count):
+        for j in range(n):
+            left[i, j] = -C[i, j]
     for j in range(0, n - n % TILE, TILE):
         for i in range(0, count, TILE):
             subtract_products(left, i, G, j, 0, n, found)

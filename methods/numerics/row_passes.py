@@ -71,8 +71,8 @@ def turned(A: Array) -> Array:
 def scatters(columns: Array, split: int) -> Array:
     """Return the products of the columns, over the first ``split`` rows and over the others."""
     S = np.empty((2, len(columns), len(columns)))
-    products(columns, 0, split, S[0])
-    products(columns, split, columns.shape[1], S[1])
+    for side in range(2):  # a loop: numba compiles a function anew for a 0 that is written out
+        products(columns, side * split, split + side * (columns.shape[1] - split), S[side])
     return S
 
 
@@ -94,7 +94,11 @@ def _spread_sums(columns: Array, start: int, end: int, S: Array) -> Sums:
 @compiled_safely
 def spread_sums(columns: Array, split: int, S: Array) -> tuple[Sums, Sums]:
     """Return Σ‖x‖², Σ S_ij² and Σ‖x‖⁴ of the rows x of either class, given as columns, and their S = `scatters`."""
-    return _spread_sums(columns, 0, split, S[0]), _spread_sums(columns, split, columns.shape[1], S[1])
+    sums = np.empty((2, 3))
+    for side in range(2):
+        found = _spread_sums(columns, side * split, split + side * (columns.shape[1] - split), S[side])
+        sums[side, 0], sums[side, 1], sums[side, 2] = found
+    return (sums[0, 0], sums[0, 1], sums[0, 2]), (sums[1, 0], sums[1, 1], sums[1, 2])
 
 
 @compiled_safely

@@ -71,7 +71,8 @@ def _parts(C: Array, member: Array) -> Array:
     parts = np.empty((2 * len(C), C.shape[1]))
     for row in range(len(C)):
         for side in range(2):
-            parts[2 * row + side] = C[row] * member[side]
+            for i in range(C.shape[1]):
+                parts[2 * row + side, i] = C[row, i] * member[side, i]
     return parts
 
 
@@ -82,12 +83,14 @@ def solutions(L: Array, g: Array, member: Array) -> tuple[Array, Array]:
     They solve the same equations for the parts of what came before. ``member`` has a row for each class.
     """
     right, found = np.empty((7, len(g))), np.empty((7, len(g)))
-    right[0] = g
-    for start, stop in ((0, 1), (1, 3), (3, 7)):
-        if start > 0:
-            right[start:stop] = _parts(found[start // 2 : start], member)
-        found[start:stop] = right[start:stop]
+    new, start = g.copy().reshape((1, len(g))), 0
+    for _ in range(3):
+        stop = start + len(new)
+        for i in range(start, stop):
+            for j in range(len(g)):
+                found[i, j] = right[i, j] = new[i - start, j]
         solve_each(L, found[start:stop])
+        new, start = _parts(found[start:stop], member), stop
     return found, right
 
 
@@ -111,7 +114,9 @@ def _products(
         C = _parts(new_H, member)
         new_H = times_symmetric(C, G)
         new_V = np.zeros((len(C), len(g) + 1))
-        new_V[:, 1:] = C
+        for i in range(len(C)):
+            for j in range(len(g)):
+                new_V[i, 1 + j] = C[i, j]
         count = _extend(V, H, along, S, count, new_V, new_H.copy(), g, dd, member, rounding)
     return count
 
@@ -153,7 +158,9 @@ def _extend(
         if not left > 0:
             continue
         scale = 1 / sqrt(left)
-        V[count], H[count], along[count] = scale * v, scale * h, scale * ahead
+        V[count, 0], along[count] = scale * v[0], scale * ahead
+        for i in range(len(g)):
+            V[count, 1 + i], H[count, i] = scale * v[1 + i], scale * h[i]
         for side in range(2):
             for i in range(len(g)):
                 part[i] = member[side, i] * H[count, i]

@@ -174,9 +174,11 @@ def inverse_squares(L: Array) -> Array:
     found, R = np.zeros(n), np.zeros((_UNITS, L.shape[1]))
     for start in range(0, n, _UNITS):
         count = min(_UNITS, n - start)
-        R[:, start:] = 0.0
-        for i in range(count):
-            R[i, start + i] = 1.0
+        for i in range(_UNITS):
+            for j in range(start, n):
+                R[i, j] = 0.0
+            if i < count:
+                R[i, start + i] = 1.0
         _divide(R, L, start)
         for i in range(count):
             found[start + i] = dot(R[i, start:n], R[i, start:n])
@@ -188,9 +190,13 @@ def solve_each(L: Array, R: Array) -> None:
     """Replace every row x of R by (LL')⁻¹x."""
     count = len(R)
     rows = np.zeros((count + -count % TILE, L.shape[1]))
-    rows[:count, : len(L)] = R
+    for i in range(count):  # loops compile quicker than assignments of slices
+        for j in range(len(L)):
+            rows[i, j] = R[i, j]
     _divide(rows, L, 0)
-    R[:] = rows[:count, : len(L)]
+    for i in range(count):
+        for j in range(len(L)):
+            R[i, j] = rows[i, j]
     _divide_back(R, L)
 
 

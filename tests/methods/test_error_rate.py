@@ -173,11 +173,8 @@ def test_a_path_is_the_same_as_separate_fits(kernel):
             statuses.add("solved")
             assert step.estimator.solution_.gap <= 1e-8
             f = model.fit(X, y).decision_function(X)
-            gaps = (
-                step.estimator.solution_.gap,
-                model.solution_.gap,
-            )  # ½‖w‖² is strongly convex: they say how far w may be off
-            apart = 1e-6 + sum(np.sqrt(gaps))
+            gaps = step.estimator.solution_.gap, model.solution_.gap
+            apart = 1e-6 + sum(np.sqrt(gaps))  # ½‖w‖² is strongly convex: ‖w - w*‖ ≤ √gap ‖w‖
             np.testing.assert_allclose(step.decision, f, atol=apart * np.abs(f).max())
     assert "solved" in statuses
     if kernel == KERNELS[0]:
