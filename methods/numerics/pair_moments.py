@@ -15,6 +15,7 @@ from mmc.methods.numerics.shrinkage import Spread
 
 Sums = tuple[float, float, float]
 _EPS = float(np.finfo(float).eps)
+_FEW = 2**16  # numbers up to which a copy of the rows, column by column, costs no memory to speak of
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class PairMoments:
     @classmethod
     def of(cls, X: Array, positive: NDArray[np.bool_], weight: Array | None = None) -> PairMoments:
         """Return the moments of the rows of X; ``positive`` marks those of the positive class, weights are positive."""
-        if weight is None:
+        if weight is None and X.size <= _FEW:
             from mmc.methods.numerics.row_passes import summed_up  # compiled: not every method needs it
 
             (mean_pos, mean_neg), rows, split, difference, member, S, sums = summed_up(X, positive)
@@ -47,7 +48,7 @@ class PairMoments:
             return found
         first = np.flatnonzero(positive)
         order, split = np.concatenate([first, np.flatnonzero(~positive)]), len(first)
-        rows, roots = X.take(order, axis=0), np.sqrt(weight[order])
+        rows, roots = X.take(order, axis=0), np.ones(len(X)) if weight is None else np.sqrt(weight[order])
         means: list[Array] = []
         counts: list[float] = []
         for at in (slice(None, split), slice(split, None)):
@@ -56,6 +57,8 @@ class PairMoments:
             means.append((roots[at] ** 2) @ rows[at])
             rows[at] -= means[-1]
             rows[at] *= roots[at][:, None]
+        if weight is None:
+            return cls(means[0], means[1], rows, split, (split, len(X) - split))
         return cls(means[0], means[1], rows, split, (counts[0], counts[1]), roots)
 
     @classmethod
@@ -152,9 +155,12 @@ class PairMoments:
     @cached_property
     def sums(self) -> tuple[Sums, Sums]:
         """Σ‖x‖², Σ S_ij² and Σ‖x‖⁴ of the rows x of either class and their S = rows'rows."""
-        from mmc.methods.numerics.row_passes import spread_sums, turned  # compiled: not every method needs it
+        if self.rows.size <= _FEW:
+            from mmc.methods.numerics.row_passes import spread_sums, turned  # compiled: not every method needs it
 
-        return spread_sums(turned(self.rows), self.split, self.plain_covariances)
+            return spread_sums(turned(self.rows), self.split, self.plain_covariances)
+        pos, neg = (_sums(rows, S) for rows, S in zip(self._parts, self.plain_covariances, strict=True))
+        return pos, neg
 
     def covariances(self, shrinkage: tuple[float, float], ridge: tuple[float, float]) -> Array:
         """Return both covariances as one array, times 1 - shrinkage_i, with ridge_i on the diagonal."""
@@ -165,9 +171,16 @@ class PairMoments:
     @cached_property
     def plain_covariances(self) -> Array:
         """The covariances of both classes, as one array."""
-        from mmc.methods.numerics.row_passes import scatters, turned  # compiled: not every method needs it
+        if self.rows.size <= _FEW:
+            from mmc.methods.numerics.row_passes import scatters, turned  # compiled: not every method needs it
 
-        return scatters(turned(self.rows), self.split)
+            return scatters(turned(self.rows), self.split)
+        return np.array([rows.T @ rows for rows in self._parts])
+
+    @property
+    def _parts(self) -> tuple[Array, Array]:
+        """The rows of either class."""
+        return self.rows[: self.split], self.rows[self.split :]
 
     @property
     def cov_pos(self) -> Array:
@@ -192,3 +205,8 @@ def _spread(m: Moments) -> Spread:
     S = m.factor @ m.factor.T  # tr S² is that of R'R
     n, p = m.count, len(m.mean)
     return Spread(n, p, float(np.trace(S)) / n, float(np.vdot(S, S)) / n**2, m.fourth)
+
+
+def _sums(rows: Array, S: Array) -> Sums:
+    squares = np.einsum("ij,ij->i", rows, rows)
+    return float(squares.sum()), float(np.vdot(S, S)), float(squares @ squares)
