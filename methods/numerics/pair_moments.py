@@ -15,7 +15,7 @@ from mmc.methods.numerics.shrinkage import Spread
 
 Sums = tuple[float, float, float]
 _EPS = float(np.finfo(float).eps)
-_FEW = 2**16  # numbers up to which a copy of the rows, column by column, costs no memory to speak of
+_FEW = 2**20  # numbers, 8 MiB, up to which a copy of the rows, column by column, is worth its memory
 
 
 @dataclass(frozen=True)

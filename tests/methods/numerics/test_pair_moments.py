@@ -29,7 +29,7 @@ def test_the_moments_are_those_of_numpy(n):
 
 def test_many_rows_are_copied_once():
     rng = np.random.default_rng(0)
-    X, positive = rng.normal(size=(40_000, 20)), rng.random(40_000) < 0.4
+    X, positive = rng.normal(size=(80_000, 20)), rng.random(80_000) < 0.4
     PairMoments.of(X[:100], positive[:100])
     tracemalloc.start()
     m = PairMoments.of(X, positive)
