@@ -83,7 +83,10 @@ class KernelSpec:
         return powers
 
     def of_products(self, X: Array, Z: Array, products: Array) -> Array:
-        """Return the matrix of "rbf", to the last bit, from that of "linear", which it overwrites unless X is Z: all widths can share it."""
+        """Return the matrix of "rbf", to the last bit, from that of "linear": all widths can share it.
+
+        ``products`` are overwritten, but not those of a set with itself (X is Z).
+        """
         if X is Z:
             return self._symmetric(X, products) if len(X) > 2 * _TILE else self._gaussian(X, Z, products.copy())
         return self._gaussian(X, Z, products)

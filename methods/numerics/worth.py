@@ -10,12 +10,13 @@ from math import inf, isfinite, sqrt
 
 import numpy as np
 
+from mmc.methods.numerics.blur import blurred
 from mmc.methods.numerics.compiled import compiled_safely
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.numerics.row_passes import spread_along_each
 from mmc.methods.numerics.triangles import dot
 
-EPS = float(np.finfo(float).eps)
+_blurred = compiled_safely(blurred)
 Pair = tuple[float, float]  # of the positive and of the negative class
 
 
@@ -25,12 +26,6 @@ def wrong_side(mean: float, spread: float, rounding: float, nu: float) -> float:
     spread += rounding
     side = mean - rounding - nu * spread
     return spread**2 / (spread**2 + side**2) if side > 0 else 1.0
-
-
-@compiled_safely
-def blurred(length: float, longest: float, offset: float) -> float:
-    """Return how far rounding may move a decision value: its terms can be larger than their sum."""
-    return 4 * EPS * (length * longest + abs(offset))
 
 
 @compiled_safely
@@ -75,7 +70,7 @@ def worth_each(
         longest = max(longest, dot(X[i], X[i]))
     for k in range(len(coefs)):
         norm2, kappa = dot(coefs[k], coefs[k]), (kappas[k, 0], kappas[k, 1])
-        blur = blurred(sqrt(norm2), sqrt(longest), offsets[k])
+        blur = _blurred(sqrt(norm2), sqrt(longest), offsets[k])
         means = middles[0, k] + offsets[k], -middles[1, k] - offsets[k]
         spreads = (
             sqrt(share[0] * variances[0, k] + ridge[0] * norm2),

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mmc.methods.numerics.blur import blurred
 from mmc.methods.numerics.kernels import Array
 
-EPS = float(np.finfo(float).eps)
 HARD = 1e-6  # by how much a constraint that must hold may be missed, relative
 Pair = tuple[float, float]  # of the positive and of the negative class
 _EACH = np.eye(2)  # averages over two judging points, one for each class
@@ -86,14 +86,14 @@ class Delivered:
     def noise(self) -> Array:
         """How far rounding may move each decision value: its terms can be larger than their sum."""
         length, lengths = self._lengths
-        return 4 * EPS * (length * lengths + abs(self.offset)) + self.moved
+        return blurred(length, lengths, self.offset) + self.moved
 
     @property
     def blur(self) -> float:
         """The largest of these."""
         length, lengths = self._lengths
         moved = self.moved if isinstance(self.moved, float) else float(self.moved.max())
-        return 4 * EPS * (length * float(lengths.max()) + abs(self.offset)) + moved
+        return blurred(length, float(lengths.max()), self.offset) + moved
 
     @cached_property
     def _lengths(self) -> tuple[float, Array]:
@@ -175,7 +175,7 @@ class OnMoments(Delivered):
     @property
     def blur(self) -> float:
         """How far rounding may move a decision value."""
-        return 4 * EPS * (sqrt(self.norm2) * self.longest + abs(self.offset))
+        return blurred(sqrt(self.norm2), self.longest, self.offset)
 
     @property
     def _moments(self) -> tuple[float, float, float, float]:

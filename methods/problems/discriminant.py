@@ -14,9 +14,10 @@ from math import sqrt
 
 import numpy as np
 
+from mmc.methods.numerics.blur import EPS
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.problems import Certificate, Judged, Problem
-from mmc.methods.problems.delivered import EPS, HARD, Delivered, Verdict
+from mmc.methods.problems.delivered import HARD, Delivered, Verdict
 from mmc.methods.solution import FitError
 
 

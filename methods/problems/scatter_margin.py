@@ -24,9 +24,10 @@ from typing import NamedTuple
 import numpy as np
 
 from mmc.methods.numerics.balance import balanced
+from mmc.methods.numerics.blur import EPS
 from mmc.methods.numerics.kernels import Array
 from mmc.methods.problems import Certificate, Judged, Problem
-from mmc.methods.problems.delivered import EPS, HARD, Delivered, Verdict, above
+from mmc.methods.problems.delivered import HARD, Delivered, Verdict, above
 
 
 class ScatterPlane(NamedTuple):
